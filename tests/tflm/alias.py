@@ -33,11 +33,13 @@ UNSAFE = ["CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "AVERAGE_POOL_2D", 
 
 
 def with_shared(data, operand, result, distance=0):
-    """The file of one operator with a result that begins `distance` bytes behind an operand. All else is apart."""
+    """The file of one operator with a result that begins `distance` bytes behind an operand, or before it if that is
+    negative. All else is apart.
+    """
     model = files.read(data)
     found = rule.buffers(model, scratch.requests(model))
-    values, end = [ONLINE] * metadata.tensor_count(model), 0
     sizes = {one.tensor: one.size for one in found}
+    values, end = [ONLINE] * metadata.tensor_count(model), rule.align(max(0, -distance))
     for tensor in sizes:
         if tensor is not None and tensor != result:
             values[tensor], end = end, end + sizes[tensor] + sizes[result]

@@ -4,6 +4,7 @@
 """Long runs against the runtime of TFLite Micro, for a person who changes the planner, the kernels or these tools.
 
   campaign.py head --count 1000              the head of random networks is the predicted one
+  campaign.py head --files a.tflite b.tflite the same for files that the runtime can run
   campaign.py operators --count 100          each operator computes its estimate, for many attributes
   campaign.py metadata --count 10000         mutated metadata that is accepted gives the outputs of the original
   campaign.py metadata --program lowtide     the same, where `lowtide verify` accepts
@@ -40,16 +41,25 @@ def any_model(seed):
 
 def head(runtime, given):
     """The predicted head is the one that the runtime prints."""
-    above = 0
-    for seed in range(given.first, given.first + given.count):
-        made = any_model(seed)
-        model = files.read(made.data)
+    models = above = 0
+    for name, data in named_files(given):
+        model = files.read(data)
         found = rule.buffers(model, scratch.requests(model))
-        predicted, result = rule.place(found), runtime.run(made.data)
+        predicted, result = rule.place(found), runtime.run(data)
+        models += 1
         above += predicted > rule.live_bound(found)
         if result.head != predicted:
-            yield f"{made.name}: predicted {predicted}, the runtime has {result.head} ({result.status})"
-    print(f"{given.count} models, {above} of them above the live bound of their order")
+            yield f"{name}: predicted {predicted}, the runtime has {result.head} ({result.status})"
+    print(f"{models} models, {above} of them above the live bound of their order")
+
+
+def named_files(given):
+    """The given files, or else generated ones."""
+    for path in given.files:
+        yield path, pathlib.Path(path).read_bytes()
+    for seed in range(given.first, given.first + given.count if not given.files else given.first):
+        made = any_model(seed)
+        yield made.name, made.data
 
 
 def operators(runtime, given):
@@ -125,6 +135,7 @@ def main():
     parser.add_argument("campaign", choices=CAMPAIGNS)
     parser.add_argument("--count", type=int, default=200, help="models, seeds per operator or mutations; default 200")
     parser.add_argument("--first", type=int, default=0, help="the first seed; default 0")
+    parser.add_argument("--files", nargs="*", default=[], help="head: files in place of generated models")
     parser.add_argument("--program", help="the lowtide program, whose verify judges metadata")
     parser.add_argument("--keep", default=".", help="where files that fail are written; default: here")
     given = parser.parse_args()
