@@ -28,6 +28,13 @@ def lead(data):
     """The lead of the first result of a model of one operator. None for kernels without a formula here."""
     model = files.read(data)
     graph = model.subgraphs[0]
+    elements = lead_elements(model, graph)
+    width = schema.ELEMENT_BYTES[graph.tensors[numbers(graph.operators[0].outputs)[0]].type]
+    return None if elements is None else elements * width
+
+
+def lead_elements(model, graph):
+    """The lead in elements. Operand and result have one type."""
     operator = graph.operators[0]
     shape = lambda number: numbers(graph.tensors[number].shape)
     operand, result = shape(operator.inputs[0]), shape(operator.outputs[0])
@@ -57,7 +64,7 @@ def first_rows(extent, result, window, stride, padding):
 
 
 def lead_of_pixels(first, operand, result):
-    """The lead for windows that begin at these rows and columns. All elements have one byte."""
+    """The lead in elements for windows that begin at these rows and columns."""
     rows, columns = first
     starts = np.array([[(row * operand[2] + column) * operand[3] for column in columns] for row in rows]).ravel()
     # A later window may begin before an earlier one: the first of the next row does.

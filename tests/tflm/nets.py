@@ -17,6 +17,32 @@ def make(seed):
     return net.finish(f"{family} {seed}", FAMILIES[family](net, draw), shuffle=draw.chance(0.7))
 
 
+def large(seed, nodes):
+    """A wired network of many small operators, for the time that a plan takes."""
+    net = Layers(np.random.default_rng([seed, 2]))
+    draw = Draw(net.generator)
+    values, unread = [net.conv(net.input((1, 4, 4, 2)), 4, (1, 1))], [0]
+
+    def choose(candidates):
+        """One of these, mostly one without a reader, so that few of them remain at the end."""
+        fresh = [one for one in candidates if one in unread]
+        one = draw.choice(fresh if fresh and draw.chance(0.8) else candidates)
+        if one in unread:
+            unread.remove(one)
+        return one
+
+    for number in range(1, nodes):
+        recent = range(max(0, number - 40), number)
+        one = choose([*recent, *unread])
+        if draw.chance(0.3):
+            values.append(net.conv(values[one], draw.choice([4, 6]), (1, 1), fused=draw.choice([NONE, RELU])))
+        else:
+            other = choose([one, *(other for other in recent if values[other].shape == values[one].shape)])
+            values.append(net.binary("ADD", values[one], values[other], RELU6))  # sums of sums stay small
+        unread.append(number)
+    return net.finish(f"large {seed}", [values[one] for one in unread])
+
+
 # Parts.
 
 def block(net, draw, x, filters):
