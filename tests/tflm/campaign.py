@@ -8,20 +8,20 @@
   campaign.py operators --count 100          each operator computes its estimate, for many attributes
   campaign.py metadata --count 10000         mutated metadata that is accepted gives the outputs of the original
   campaign.py metadata --program lowtide     the same, where `lowtide verify` accepts
+  campaign.py run --program lowtide          `lowtide run` has the bits of the runtime, for operators and networks
 
 Prints a line per failure and one line at the end. The exit code is 1 if there is a failure. A seed repeats its case.
 """
 import argparse
 import collections
 import pathlib
-import subprocess
 import sys
-import tempfile
 
 import files
 import metadata
 import nets
 import numpy as np
+import program
 import rule
 import scratch
 import single
@@ -87,13 +87,7 @@ def accepts(given, model, data):
     """Whether the metadata of a file is judged to be valid: by the program, or by metadata.py without one."""
     if given.program is None:
         return metadata.fault(model, scratch.requests(model)) is None
-    with tempfile.NamedTemporaryFile(suffix=".tflite") as file:
-        file.write(data)
-        file.flush()
-        done = subprocess.run([given.program, "verify", file.name], capture_output=True, text=True)
-    if done.returncode < 0 or done.returncode > 2:
-        raise RuntimeError(f"{given.program} verify ended with {done.returncode}: {done.stderr[-500:]}")
-    return done.returncode == 0
+    return program.verify(given.program, data)
 
 
 def mutations(runtime, given):
@@ -127,7 +121,39 @@ def mutations(runtime, given):
         print(f"{counts[name]:6} {name}")
 
 
-CAMPAIGNS = {"head": head, "operators": operators, "metadata": mutations}
+def runs(runtime, given):
+    """The program computes what the runtime does, bit by bit, or refuses the file."""
+    counts, refusals = collections.Counter(), {}
+    for kind, made in of_all_kinds(given):
+        expected = runtime.run(made.data, seed=0)
+        if not expected.ok:
+            continue
+        found, refusal = program.run(given.program, made.data, expected.sets[0])
+        if refusal is not None:
+            counts[kind, "refused"] += 1
+            refusals[kind] = refusal.splitlines()[0]
+            continue
+        equal = program.same(found, expected.values[0])
+        counts[kind, "the same" if equal else "different"] += 1
+        if not equal:
+            kept = pathlib.Path(given.keep) / f"{made.name.replace(' ', '_')}.tflite"
+            kept.write_bytes(made.data)
+            yield f"{made.name}: other bits; see {kept}"
+    for (kind, what), count in sorted(counts.items()):
+        print(f"{kind}: {count} {what}{', such as: ' + refusals[kind] if what == 'refused' else ''}")
+
+
+def of_all_kinds(given):
+    """Models of one operator, with state, and networks; each with the name of its kind."""
+    for seed in range(given.first, given.first + given.count):
+        for name in single.OPERATORS:
+            yield name, single.make(name, seed)
+        for name in stateful.KINDS:
+            yield name, stateful.make(name, seed)
+        yield "networks", nets.make(seed)
+
+
+CAMPAIGNS = {"head": head, "operators": operators, "metadata": mutations, "run": runs}
 
 
 def main():
@@ -136,9 +162,11 @@ def main():
     parser.add_argument("--count", type=int, default=200, help="models, seeds per operator or mutations; default 200")
     parser.add_argument("--first", type=int, default=0, help="the first seed; default 0")
     parser.add_argument("--files", nargs="*", default=[], help="head: files in place of generated models")
-    parser.add_argument("--program", help="the lowtide program, whose verify judges metadata")
+    parser.add_argument("--program", help="the lowtide program; run needs it, and metadata has a judge of its own")
     parser.add_argument("--keep", default=".", help="where files that fail are written; default: here")
     given = parser.parse_args()
+    if given.campaign == "run" and given.program is None:
+        parser.error("run compares a program with the runtime: give --program")
     failures = 0
     with Runtime() as runtime:
         for failure in CAMPAIGNS[given.campaign](runtime, given):
