@@ -62,11 +62,11 @@ def pairs(data):
             yield position, place, operand, result, ("equal", "larger", "smaller")[order]
 
 
-def probe(runtime, name, seeds):
+def probe(runtime, name, seeds, scale=1):
     """Counts of (operand, result, which is larger) with all bits the same, and with others."""
     counts = collections.defaultdict(lambda: [0, 0])
     for seed in seeds:
-        data = single.make(name, seed).data
+        data = single.make(name, seed, scale).data
         apart = runtime.run(data, seed=seed, runs=2)
         if not apart.ok:
             continue
@@ -83,11 +83,12 @@ def probe(runtime, name, seeds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=100, help="models per operator; default 100")
+    parser.add_argument("--scale", type=int, default=1, help="multiplies the extents; default 1")
     parser.add_argument("operators", nargs="*", help="default: all")
     given = parser.parse_args()
     with Runtime() as runtime:
         for name in given.operators or single.OPERATORS:
-            counts = probe(runtime, name, range(given.seeds))
+            counts = probe(runtime, name, range(given.seeds), given.scale)
             text = [f"operand {position}, {'first result' if place == 0 else 'later result'}, {order}: "
                     f"{same} same, {other} other" for (position, place, order), (same, other) in sorted(counts.items())]
             print(f"{name}\n  " + "\n  ".join(text), flush=True)

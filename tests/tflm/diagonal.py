@@ -28,14 +28,18 @@ def lead(data):
     """The lead of the first result of a model of one operator. None for kernels without a formula here."""
     model = files.read(data)
     graph = model.subgraphs[0]
-    elements = lead_elements(model, graph)
-    width = schema.ELEMENT_BYTES[graph.tensors[numbers(graph.operators[0].outputs)[0]].type]
+    return lead_of(model, graph, graph.operators[0])
+
+
+def lead_of(model, graph, operator):
+    """The lead of the first result of an operator, or None."""
+    elements = lead_elements(model, graph, operator)
+    width = schema.ELEMENT_BYTES[graph.tensors[numbers(operator.outputs)[0]].type]
     return None if elements is None else elements * width
 
 
-def lead_elements(model, graph):
+def lead_elements(model, graph, operator):
     """The lead in elements. Operand and result have one type."""
-    operator = graph.operators[0]
     shape = lambda number: numbers(graph.tensors[number].shape)
     operand, result = shape(operator.inputs[0]), shape(operator.outputs[0])
     name = schema.operator_name(model, operator)
@@ -84,4 +88,39 @@ def with_lead(data, bytes_before):
 def rounded_lead(data):
     """The lead as a multiple of the alignment, or None."""
     found = lead(data)
+    return None if found is None else rule.align(max(found, 0))
+
+
+def chain_offsets(model):
+    """Offsets of a model whose operators form a chain, with results over their operands as far as the leads allow.
+
+    Tries each place of the input. Each result then goes where the head stays lowest, and among these to the highest.
+    """
+    graph = model.subgraphs[0]
+    size = lambda tensor: rule.align(rule.tensor_bytes(graph.tensors[tensor]))
+    steps = [(numbers(one.inputs)[0], numbers(one.outputs)[0], chain_lead(model, graph, one))
+             for one in graph.operators]
+    best = None
+    for start in range(0, size(steps[0][0]) + sum(lead or 0 for *_, lead in steps) + 1, rule.ALIGNMENT):
+        places = {steps[0][0]: start}
+        head = start + size(steps[0][0])
+        for operand, result, lead in steps:
+            at, need = places[operand], size(result)
+            choices = [at + size(operand)]
+            if lead is not None:
+                choices.append(at - lead)
+            if need <= at:
+                choices += [0, at - need]
+            place = min((one for one in choices if one >= 0), key=lambda one: (max(head, one + need), -one))
+            places[result], head = place, max(head, place + need)
+        if best is None or head < best[0]:
+            best = head, places
+    return [best[1].get(tensor, rule.ONLINE) for tensor in range(len(graph.tensors))]
+
+
+def chain_lead(model, graph, operator):
+    """The rounded lead; 0 for an operator that is safe in place, and None for others."""
+    if schema.operator_name(model, operator) in ("RESHAPE", "SOFTMAX"):
+        return 0
+    found = lead_of(model, graph, operator)
     return None if found is None else rule.align(max(found, 0))

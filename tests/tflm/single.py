@@ -13,8 +13,10 @@ FUSED = [NONE, NONE, RELU, RELU6, RELU_N1]
 class Draw:
     """Draws what the operators need."""
 
-    def __init__(self, generator):
+    def __init__(self, generator, scale=1):
+        """scale multiplies the extents of images and of other shapes."""
         self.generator = generator
+        self.scale = scale
 
     def number(self, low, high):
         """Both ends are possible."""
@@ -27,11 +29,12 @@ class Draw:
         return values[self.number(0, len(values) - 1)]
 
     def image(self, low=1, high=13, channels=9):
+        high, channels = high * self.scale, channels * self.scale
         return 1, self.number(low, high), self.number(low, high), self.number(1, channels)
 
     def shape(self):
         """One to four dimensions."""
-        return tuple(self.number(1, 9) for _ in range(self.number(1, 4)))
+        return tuple(self.number(1, 9 * self.scale) for _ in range(self.number(1, 4)))
 
     def window(self, x, most=5):
         """The attributes of a window that fits in the input."""
@@ -226,9 +229,9 @@ OPERATORS = {
 }
 
 
-def make(name, seed):
-    """The model of an operator with attributes drawn by the seed."""
+def make(name, seed, scale=1):
+    """The model of an operator with attributes drawn by the seed. scale multiplies the extents."""
     generator = np.random.default_rng([seed, zlib.crc32(name.encode())])
     net = Layers(generator)
-    result = OPERATORS[name](net, Draw(generator))
+    result = OPERATORS[name](net, Draw(generator, scale))
     return net.finish(f"{name} {seed}", result if isinstance(result, list) else [result], shuffle=False)

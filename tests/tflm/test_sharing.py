@@ -5,11 +5,13 @@ import alias
 import diagonal
 import files
 import floating
+import metadata
 import numpy as np
 import pytest
 import rule
 import schema
 import single
+from conftest import MODELS
 from schema import INT8, SAME, VALID, Table
 
 
@@ -95,3 +97,28 @@ def test_a_lead_saves_most_of_the_smaller_tensor():
         smaller = min(rule.tensor_bytes(graph.tensors[0]), rule.tensor_bytes(graph.tensors[-1]))
         saved.append(1 - diagonal.lead(data) / smaller if smaller >= 256 else 0)
     assert max(saved) >= 0.5
+
+
+@pytest.mark.parametrize("name", [*diagonal.WINDOWS, "FULLY_CONNECTED", "ADD", "LOGISTIC", "STRIDED_SLICE"])
+def test_large_results_overlap_as_small_ones_do(runtime, name):
+    """The kernels have other loops for many bytes."""
+    for seed in range(3):
+        data = single.make(name, seed, scale=4).data
+        if name in diagonal.WINDOWS or name == "FULLY_CONNECTED":
+            apart = runtime.run(data, seed=seed)
+            assert runtime.run(diagonal.with_lead(data, diagonal.lead(data)), sets=apart.sets).same_values(apart)
+    safe = [(operand, orders) for one, operand, orders in alias.SAFE if one == name]
+    for (operand, _, order), (_, other) in alias.probe(runtime, name, range(3), scale=4).items():
+        assert other == 0 or not any(operand == one and order in orders for one, orders in safe)
+
+
+def test_a_whole_model_runs_with_overlapping_tensors(runtime):
+    """Keyword spotting needs 16,000 bytes if tensors are apart: two of 8,000. With leads it needs 10,048."""
+    data = next(one for one in MODELS if one.stem == "kws_dscnn_int8").read_bytes()
+    before = runtime.run(data, runs=5)
+    assert before.head == 16_000
+    model = files.read(data)
+    metadata.attach(model, diagonal.chain_offsets(model))
+    after = runtime.run(files.write(model), sets=before.sets)
+    assert after.same_values(before)
+    assert after.head == 10_048
