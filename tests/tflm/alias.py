@@ -18,18 +18,18 @@ from rule import ONLINE, numbers
 from runtime import Runtime
 
 # Operators with an operand whose place the result may take, if the result is as large as the operand or as the last
-# entry says. No model of theirs differs.
+# entry says. No model of theirs in int8 differs.
 SAFE = [(name, 0, ("equal",)) for name in ("RELU", "RELU6", "LOGISTIC", "TANH", "HARD_SWISH", "LEAKY_RELU", "PRELU",
-                                           "SOFTMAX", "QUANTIZE", "RESHAPE", "SQUEEZE")]
+                                           "SOFTMAX", "QUANTIZE", "RESHAPE", "SQUEEZE", "EXPAND_DIMS")]
 SAFE += [(name, operand, ("equal",)) for name in ("ADD", "SUB", "MUL", "MINIMUM", "MAXIMUM", "ADD_N")
          for operand in (0, 1)]
-SAFE += [("QUANTIZE int16", 0, ("smaller",)), ("SLICE", 0, ("equal", "smaller")),
+SAFE += [("QUANTIZE int16", 0, ("smaller",)), ("QUANTIZE float", 0, ("smaller",)), ("SLICE", 0, ("equal", "smaller")),
          ("STRIDED_SLICE", 0, ("equal", "smaller")), ("SPLIT", 1, ("equal", "smaller")),
          ("SPLIT_V", 0, ("equal", "smaller")), ("TRANSPOSE_CONV", 2, ("equal", "smaller", "larger"))]
 # Operators of which some model differs.
 UNSAFE = ["CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MAX_POOL_2D", "MEAN", "SUM",
           "REDUCE_MAX", "REDUCE_MIN", "CONCATENATION", "PAD", "MIRROR_PAD", "TRANSPOSE", "RESIZE_BILINEAR",
-          "RESIZE_NEAREST_NEIGHBOR"]
+          "RESIZE_NEAREST_NEIGHBOR", "DEQUANTIZE"]
 
 
 def with_shared(data, operand, result, distance=0):

@@ -12,6 +12,7 @@ import numpy as np
 import schema
 from schema import INT8, INT16, INT32, OPERATORS, Table
 
+FLOAT_ACCURACY = 1e-5
 LIMITS = {INT8: (-128, 127), INT16: (-32768, 32767)}
 NUMPY = {INT8: np.int8, INT16: np.int16, INT32: np.int32, schema.FLOAT32: np.float32, schema.BOOL: np.bool_}
 
@@ -39,7 +40,15 @@ class Model:
     data: bytes
     inputs: list  # arrays of integers
     expected: list  # the estimates of the outputs
-    scales: list  # those of the outputs
+    scales: list  # those of the outputs; of one in floating point, the accuracy of its estimate
+
+    def distances(self, values, descriptions):
+        """How far the outputs of a run are from their estimates, each in steps of its scale."""
+        for value, expected, scale, output in zip(values, self.expected, self.scales, descriptions, strict=True):
+            if value.shape != expected.shape:
+                raise ValueError(f"{self.name}: an output has shape {value.shape} in place of {expected.shape}")
+            real = value if value.dtype.kind == "f" else (value.astype(float) - output["zero_points"][0]) * scale
+            yield float(np.abs(real - expected).max()) / scale
 
 
 class Builder:
@@ -104,6 +113,14 @@ class Builder:
         self.graph.inputs.append(number)
         self.inputs.append(drawn)
         return Value(number, (drawn.astype(float) - zero) * scale, scale, zero, kind, True, None)
+
+    def float_input(self, shape):
+        """An input in floating point, without a scale."""
+        drawn = self.generator.normal(0, 1, shape).astype(np.float32)
+        number = self.tensor(shape, schema.FLOAT32)
+        self.graph.inputs.append(number)
+        self.inputs.append(drawn)
+        return Value(number, drawn.astype(float), FLOAT_ACCURACY, 0, schema.FLOAT32, True, None)
 
     def constant(self, shape):
         """A constant of int8 that an operator reads in place of an activation."""

@@ -75,9 +75,7 @@ def operators(runtime, given):
                 continue
             if result.head != rule.head(model, scratch.requests(model)):
                 yield f"{made.name}: the runtime has a head of {result.head} bytes"
-            for value, expected, scale, output in zip(result.values[0], made.expected, made.scales, result.outputs):
-                real = (value.astype(float) - output["zero_points"][0]) * scale
-                furthest = max(furthest, float(np.abs(real - expected).max()) / scale)
+            furthest = max(furthest, *made.distances(result.values[0], result.outputs))
         print(f"{name}: at most {furthest:.1f} steps from the estimate")
         if furthest > 2:
             yield f"{name}: {furthest:.1f} steps from the estimate"

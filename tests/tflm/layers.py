@@ -5,7 +5,7 @@ import build
 import floats
 import numpy as np
 from build import Value
-from schema import INT8, INT16, NONE, SAME
+from schema import FLOAT32, INT8, INT16, NONE, SAME
 
 
 class Layers(build.Builder):
@@ -124,6 +124,21 @@ class Layers(build.Builder):
         x.fixed = True
         self.emit("QUANTIZE", [x.tensor], [result.tensor])
         return result
+
+    def from_float(self, x):
+        """QUANTIZE of a value in floating point to int8."""
+        return self.requantize(x, *build.quantization(x.estimate))
+
+    def to_float(self, x):
+        """DEQUANTIZE."""
+        result = Value(self.tensor(x.shape, FLOAT32), x.estimate, build.FLOAT_ACCURACY, 0, FLOAT32, True,
+                       len(self.graph.operators))
+        x.fixed = True
+        self.emit("DEQUANTIZE", [x.tensor], [result.tensor])
+        return result
+
+    def expand(self, x, axis):
+        return self.apply("EXPAND_DIMS", [x, self.integers(axis)], [np.expand_dims(x.estimate, axis)], like=x)[0]
 
     def quantize_like(self, x, other):
         """x itself if it has, or can take, the quantization of the other value."""

@@ -10,7 +10,6 @@ import select
 import subprocess
 import sys
 import tempfile
-import time
 
 import files
 import numpy as np
@@ -129,18 +128,13 @@ class Runtime:
         try:
             pickle.dump(request, self.process.stdin, pickle.HIGHEST_PROTOCOL)
             self.process.stdin.flush()
-            if not self._wait():
+            if not select.select([self.process.stdout], [], [], self.timeout)[0]:
                 self._stop()
                 return None, "timeout"
             return pickle.load(self.process.stdout), None
         except (BrokenPipeError, EOFError, pickle.UnpicklingError):
             self._stop()
             return None, "aborted"
-
-    def _wait(self):
-        deadline = time.monotonic() + self.timeout
-        ready, _, _ = select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))
-        return bool(ready)
 
     def _start(self):
         if self.process is None or self.process.poll() is not None:

@@ -62,10 +62,7 @@ def test_a_crash_is_a_result_and_the_next_model_runs(runtime):
     assert runtime.run(single.make("ADD", 0).data).ok
 
 
-def test_a_hang_ends(tmp_path):
-    reason = runtimes.missing()
-    if reason:
-        return
+def test_a_hang_ends(runtime):
     with runtimes.Runtime(timeout=0) as impatient:
         assert impatient.run(single.make("ADD", 0).data).status == "timeout"
 
