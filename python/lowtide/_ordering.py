@@ -92,6 +92,9 @@ class BudgetSequence:
     """What is live at the peak, the largest first, without states and "fixed_bytes"."""
     obstacle: int | None
     """Of an infeasible budget: the node that no sequence can run within it; None if no single node is the reason."""
+    obstacle_beside: tuple[int, ...]
+    """Nodes that make outputs, if the obstacle does not need too much alone. One of these nodes and the obstacle runs
+    last, and the outputs of all others are live then. The obstacle is the one that needs least."""
 
     @property
     def fits(self) -> bool:

@@ -65,7 +65,7 @@ Bytes beside_fixed(const ImportedOrderGraph& file, std::int64_t budget) {
   if (file.fixed_bytes <= Bytes(budget)) return Bytes(budget) - file.fixed_bytes;
   throw Failure(Error{ErrorCode::invalid,
                       "the budget is " + std::to_string(budget) + " B, and the bytes that are always live are " +
-                          std::to_string(file.fixed_bytes.count()) + " B",
+                          std::to_string(file.fixed_bytes.count()) + " B; give a larger budget",
                       ""});
 }
 
@@ -112,7 +112,14 @@ nb::dict dict_of(const ImportedOrderGraph& file, const BudgetProblem& problem, B
   dict["cost_bound"] = answer.cost_bound;
   dict["at_peak"] = values_at_peak(file, problem, answer.runs);
   dict["obstacle"] = nb::none();
-  if (answer.obstruction && answer.obstruction->node) dict["obstacle"] = file.index[*answer.obstruction->node];
+  nb::list beside;
+  if (answer.obstruction && answer.obstruction->node) {
+    dict["obstacle"] = file.index[*answer.obstruction->node];
+    for (NodeId maker : answer.obstruction->makers) {
+      if (maker != *answer.obstruction->node) beside.append(file.index[maker]);
+    }
+  }
+  dict["obstacle_beside"] = nb::tuple(beside);
   return dict;
 }
 

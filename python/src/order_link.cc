@@ -88,6 +88,7 @@ AnyDict keep_over_link(const Text& graph, std::int64_t budget, std::optional<std
   dict["at_peak"] = values_at_peak(*file, found.problem, answer.runs, copies_of(answer));
   dict["obstacle"] = nb::none();
   if (answer.obstruction) dict["obstacle"] = file->index[*answer.obstruction];
+  dict["obstacle_beside"] = nb::tuple();
   dict["transfers"] = rows_of_transfers(*file, found);
   dict["fetches"] = rows_of_fetches(*file, found);
   return dict;

@@ -73,7 +73,7 @@ TEST(Rematerialize, ReturnsTheLowestPeakIfNothingFits) {
 // A lowest peak gets half the effort. A cooling needs 25,000 units per node, so 52,000 suffice for one and 48,000 do
 // not. With a part kept back for a floor that the search of the budget knows already, neither would.
 TEST(Rematerialize, SpendsNothingOnAFloorThatIsKnown) {
-  Random random(23);
+  Random random(59);
   BudgetProblem problem = random_problem_with_extras(random, 70);
   problem.budget = Bytes(12);
   const auto count = static_cast<std::int64_t>(problem.nodes.size());
@@ -105,11 +105,29 @@ TEST(Rematerialize, FindsTheLowestPeakIfOutputsDoNotFit) {
 TEST(Rematerialize, BoundsBudgetsByOutputsWithoutEffort) {
   const BudgetProblem problem = chain_with_kept_gradients(20, 10);
   const BudgetFloor floor = bound_budgets(problem, order_by_number(problem), {.effort = 0});
-  EXPECT_EQ(floor.bytes, Bytes(20));
+  EXPECT_EQ(floor.bytes, Bytes(22));  // whichever gradient comes last: the other 19, itself, and the f that it reads
   ASSERT_TRUE(floor.proof);
+  EXPECT_EQ(floor.proof->makers.size(), 20);
   BudgetProblem below = problem;
-  below.budget = Bytes(19);
+  below.budget = Bytes(21);
   EXPECT_TRUE(check_infeasible(below, *floor.proof));
+  below.budget = Bytes(22);
+  EXPECT_FALSE(check_infeasible(below, *floor.proof));
+}
+
+TEST(Rematerialize, TheLastOfTheOutputsNeedsTheOthers) {
+  // a -> f, g, h, which are outputs of 5 bytes. f and g take 20 more bytes, and h takes nothing. If f or g is last of
+  // these two: 10 + 5 + 20 beside the 5 of the other. h could be last with 10 + 3 * 5, which would weaken the bound.
+  BudgetProblem problem = budget_problem(39, {{.size = 10},
+                                              {.size = 5, .reads = {0}, .is_output = true},
+                                              {.size = 5, .reads = {0}, .is_output = true},
+                                              {.size = 5, .reads = {0}, .is_output = true}});
+  problem.nodes[NodeId(1)].extra = problem.nodes[NodeId(2)].extra = Bytes(20);
+  const BudgetAnswer answer = answer_of(problem);
+  ASSERT_EQ(answer.outcome, BudgetOutcome::infeasible);
+  EXPECT_EQ(answer.obstruction->makers, (std::vector<NodeId>{NodeId(1), NodeId(2)}));
+  problem.budget = Bytes(40);
+  EXPECT_EQ(answer_of(problem).outcome, BudgetOutcome::found);
 }
 
 // Checkpointing of a chain that turns after `depth` nodes: all but the last of the segments run again, except their

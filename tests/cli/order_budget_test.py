@@ -76,6 +76,19 @@ class OrderBudget(ProgramTest):
         said = self.expect(BAD_INPUT, "order", "step.json", "--budget", "14").stderr
         self.assertIn("must come before itself, because of reads, 'before' and 'overwrites'\n", said)
 
+    def test_the_last_of_the_outputs_runs_beside_the_others(self):
+        """b and c read 10 bytes, take 20 of scratch, and make outputs of 5. The last of them has the other's: 40."""
+        self.write("last.json", """{"version": 1, "edges": [[0, 1], [0, 2]], "outputs": [1, 2], "nodes": [
+            {"name": "a", "bytes": 10, "cost": 1}, {"name": "b", "bytes": 5, "scratch": 20, "cost": 1},
+            {"name": "c", "bytes": 5, "scratch": 20, "cost": 1}]}""")
+        report = self.json(NO, "order", "last.json", "--budget", "39")
+        self.expect_documented(report)
+        self.assertEqual((report["infeasible_node"], report["infeasible_beside"]), (2, [1]))
+        said = " ".join(self.expect(NO, "order", "last.json", "--budget", "39").stdout.split())
+        self.assertIn("Node 'c' needs 35 B for its inputs and its output, while 5 B of outputs are live that 1 other "
+                      "node makes. If one of these runs later, more is live then, in any sequence.", said)
+        self.assertEqual(self.json(DONE, "order", "last.json", "--budget", "40")["infeasible_beside"], [])
+
     def test_what_overwrites_an_output_counts_in_its_place(self):
         """a and b are 4 bytes each, and b is written over a: 4, where both would be 8. c reads b: 6."""
         self.write("step.json", """{"nodes": [{"name": "a", "bytes": 4, "cost": 1},

@@ -55,7 +55,16 @@ def test_a_budget_makes_a_node_run_again():
 def test_a_budget_that_is_not_kept_is_an_answer():
     sequence = lowtide.keep_budget(SMALL, 273)
     assert (sequence.outcome, sequence.obstacle, sequence.fits) == ("infeasible", 3, False)
-    assert sequence.peak == 274 and not sequence.proven_optimal
+    assert sequence.peak == 274 and not sequence.proven_optimal and sequence.obstacle_beside == ()
+
+
+def test_the_last_of_the_outputs_runs_beside_the_others():
+    """Nodes 1 and 2 read 10 bytes, take 20 of scratch, and make outputs of 5. The last of them has the other's."""
+    nodes = [{"bytes": 10, "cost": 1}, {"bytes": 5, "scratch": 20, "cost": 1}, {"bytes": 5, "scratch": 20, "cost": 1}]
+    graph = {"version": 1, "nodes": nodes, "edges": [[0, 1], [0, 2]], "outputs": [1, 2]}
+    sequence = lowtide.keep_budget(graph, 39)
+    assert (sequence.outcome, sequence.obstacle, sequence.obstacle_beside) == ("infeasible", 2, (1,))
+    assert lowtide.keep_budget(graph, 40).fits
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -71,6 +80,7 @@ def test_budgets_equal_those_of_the_program(seed, tmp_path):
         assert_equal(found, shown)
         assert found.base_cost == shown["base_cost"] and found.overhead == shown["overhead"]
         assert found.obstacle == shown["infeasible_node"]
+        assert list(found.obstacle_beside) == shown["infeasible_beside"]
         assert [one._asdict() for one in found.at_peak] == [
             {key: value[key] for key in ("node", "output", "kind", "bytes")} for value in shown["peak"]["values"]]
 

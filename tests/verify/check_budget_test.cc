@@ -242,6 +242,29 @@ TEST(CheckInfeasible, AddsUpOneNode) {
   EXPECT_FALSE(check_infeasible(small_training(6), {.node = NodeId(7), .sets = {}}));
 }
 
+// a -> f, g, which are outputs of 5 bytes: the last of them runs beside the other one and the 10 bytes of a.
+TEST(CheckInfeasible, CountsTheOutputsOfOtherMakers) {
+  const auto is_proven = [](std::int64_t budget, NodeId node, std::vector<NodeId> makers) {
+    BudgetProblem problem{.nodes = {}, .budget = Bytes(budget)};
+    problem.nodes.push_back({.reads = {}, .size = Bytes(10)});
+    problem.nodes.push_back({.reads = {NodeId(0)}, .size = Bytes(5), .is_output = true});
+    problem.nodes.push_back({.reads = {NodeId(0)}, .size = Bytes(5), .is_output = true});
+    return check_infeasible(problem, {.node = node, .sets = {}, .makers = std::move(makers)});
+  };
+  const std::vector<NodeId> both = {NodeId(1), NodeId(2)};
+  EXPECT_TRUE(is_proven(19, NodeId(1), both));
+  EXPECT_FALSE(is_proven(20, NodeId(1), both));
+  EXPECT_TRUE(is_proven(14, NodeId(1), {NodeId(1)}));
+  EXPECT_FALSE(is_proven(15, NodeId(1), {NodeId(1)}));
+  const std::vector<NodeId> all = {NodeId(0), NodeId(1), NodeId(2)};
+  EXPECT_TRUE(is_proven(19, NodeId(0), all));  // a may run last as well: 10 beside 5 + 5
+  EXPECT_FALSE(is_proven(20, NodeId(0), all));
+  EXPECT_FALSE(is_proven(19, NodeId(0), both));                    // not one of them
+  EXPECT_FALSE(is_proven(19, NodeId(1), {NodeId(2), NodeId(1)}));  // not ascending
+  EXPECT_FALSE(is_proven(19, NodeId(1), {NodeId(1), NodeId(1)}));  // twice
+  EXPECT_FALSE(is_proven(19, NodeId(1), {NodeId(1), NodeId(9)}));  // no such node
+}
+
 // b1 needs f1, and making f1 needs f0 as well: 7 bytes.
 TEST(CheckInfeasible, FollowsSetsBackwards) {
   const auto is_proven = [](std::int64_t budget, std::vector<std::vector<NodeId>> sets) {

@@ -145,6 +145,38 @@ TEST(CheckStepProofs, NothingIsRefutedThatHasASequence) {
   EXPECT_GT(infeasible, 200);
 }
 
+// Proofs about the last of some runs, drawn among all runs.
+TEST(CheckStepProofs, TheLastOfSomeRunsRefutesNoSequence) {
+  StepProblems problems(8);
+  int refuted = 0;
+  int refuted_by_several = 0;
+  for (int trial = 0; trial < 2500; ++trial) {
+    BudgetProblem problem = problems.next(6);
+    Bytes all;
+    std::vector<NodeId> runs;
+    for (NodeId id : all_ids<NodeId>(problem.nodes.size())) {
+      all += problem.nodes[id].size;
+      if (!problem.nodes[id].is_run()) continue;
+      runs.push_back(id);
+      // More outputs than usual, where an output may be one.
+      if (problem.nodes[id].size > Bytes(0) && problems.random().chance(40)) problem.nodes[id].is_output = true;
+    }
+    if (!check_budget_problem(problem)) continue;
+    problem.budget = Bytes(problems.random().between(all.count() / 3, all.count()));
+    std::vector<NodeId> makers;
+    for (NodeId run : runs) {
+      if (problems.random().chance(50)) makers.push_back(run);
+    }
+    if (makers.empty()) continue;
+    if (!check_infeasible(problem, {.node = makers.front(), .sets = {}, .makers = makers})) continue;
+    ++refuted;
+    refuted_by_several += makers.size() > 1 ? 1 : 0;
+    ASSERT_FALSE(least_cost_by_states(problem)) << "trial " << trial;
+  }
+  EXPECT_GT(refuted_by_several, 20);
+  EXPECT_GT(refuted, refuted_by_several);
+}
+
 // The best bound of some proofs with one milestone: every row that the checker accepts, with drawn multipliers that
 // weigh a kept byte and what it saves about equally.
 std::int64_t best_bound(const BudgetProblem& problem, NodeId milestone, Random& random) {

@@ -14,7 +14,7 @@ from .._ordering import BudgetSequence, budget_curve, keep_budget
 from ._build import build_step, checked_batch, options_of
 from ._capture import LossFunction
 from ._problem import StepProblem, names_of
-from ._report import MOST_SHOWN, shown_bytes, text_of_states
+from ._report import MOST_SHOWN, shown_bytes, text_of_beside, text_of_states
 from ._step import EFFORT, solve
 
 OBSTACLE_EFFORT = 20_000
@@ -53,7 +53,11 @@ class StepEstimate:
     least: int
     """Bytes: the smallest budget that a sequence was found for, the last one of the curve."""
     obstacle: HeldBytes | None
-    """The operator whose operands and results alone need the floor; None if no single one is the reason."""
+    """The operator whose operands and results need the floor; None if no single one is the reason."""
+    obstacle_beside: int
+    """How many other operators make results that stay, such as kept gradients, if the obstacle needs too much only
+    beside these. One of all of them runs last, beside the results of the others. The obstacle is the one that needs
+    least."""
     states: int
     """Bytes that are live at all times: `kinds`."""
     kinds: str
@@ -74,7 +78,7 @@ class StepEstimate:
             lines.append(f"       {shown_bytes(rest)}  in {len(self.held) - MOST_SHOWN} others")
         reason = "" if self.obstacle is None else (
             f": {self.obstacle.name}" + (f" of {self.obstacle.module}" if self.obstacle.module else "")
-            + " needs it for what it reads and makes")
+            + f" needs it for what it reads and makes{text_of_beside(self.obstacle_beside)}")
         lines.append(f"floor  {shown_bytes(self.floor)}; no sequence of whole operators keeps less{reason}")
         lines.append("budget        added time")
         lines += [f"{shown_bytes(point.budget):>12}  {point.overhead:.1%}" + (", proven least" if point.proven else "")
@@ -87,6 +91,7 @@ class StepEstimate:
         """For JSON."""
         return {"schema_version": 1, "peak_bytes": self.peak, "floor_bytes": self.floor, "least_bytes": self.least,
                 "states_bytes": self.states, "obstacle": None if self.obstacle is None else self.obstacle._asdict(),
+                "obstacle_beside": self.obstacle_beside,
                 "held": [one._asdict() for one in self.held], "curve": [one._asdict() for one in self.curve]}
 
 
@@ -113,8 +118,9 @@ def estimate(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: O
     curve = budget_curve(mapping, points=points, effort=points * EFFORT // 4)
     states = sum(one["bytes"] for one in mapping["states"])
     found = [point for point in curve.points if point.fits]
+    obstacle, beside = _obstacle(problem, mapping, curve.floor)
     return StepEstimate(peak=found[0].peak, floor=curve.floor, least=found[-1].budget,
-                        obstacle=_obstacle(problem, mapping, curve.floor), states=states, kinds=text_of_states(problem),
+                        obstacle=obstacle, obstacle_beside=beside, states=states, kinds=text_of_states(problem),
                         held=_held(problem, found[0] if found[0].peak <= free.peak else free),
                         curve=tuple(BudgetPoint(point.budget, point.overhead, point.proven_optimal)
                                     for point in found))
@@ -131,11 +137,12 @@ def _held(problem: StepProblem, sequence: BudgetSequence) -> tuple[HeldBytes, ..
     return tuple(held)
 
 
-def _obstacle(problem: StepProblem, mapping: dict[str, Any], floor: int) -> HeldBytes | None:
-    """The operator for which a byte less does not suffice."""
+def _obstacle(problem: StepProblem, mapping: dict[str, Any], floor: int) -> tuple[HeldBytes | None, int]:
+    """The operator for which a byte less does not suffice, and how many others make results that stay beside it."""
     if floor <= sum(one["bytes"] for one in mapping["states"]):
-        return None
+        return None, 0
     below = keep_budget(mapping, floor - 1, effort=OBSTACLE_EFFORT * len(mapping["nodes"]))
     if below.obstacle is None:
-        return None
-    return HeldBytes(floor, names_of(problem)[below.obstacle], problem.origins[below.obstacle])
+        return None, 0
+    held = HeldBytes(floor, names_of(problem)[below.obstacle], problem.origins[below.obstacle])
+    return held, len(below.obstacle_beside)

@@ -49,6 +49,12 @@ def report_of(problem: StepProblem, sequence: BudgetSequence, *, has_budget: boo
     return "\n".join(lines)
 
 
+def text_of_beside(others: int) -> str:
+    """What is live beside what an operator reads and makes, if it runs last of some that make results of the step."""
+    operators = "another operator" if others == 1 else f"{others} other operators"
+    return f", beside the results of {operators}, which stay" if others else ""
+
+
 def _moved(problem: StepProblem, names: list[str], sequence: TransferSequence) -> list[str]:
     """What leaves for the host."""
     leaving: Counter[int] = Counter()

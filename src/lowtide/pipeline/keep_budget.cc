@@ -95,6 +95,10 @@ Result<void> solve_with_hints(KeptBudget& kept, const BudgetOptions& options, st
   kept.answer.proof.reset();
   if (kept.answer.obstruction && kept.answer.obstruction->node) {
     kept.answer.obstruction->node = model.node_of[*kept.answer.obstruction->node];
+    std::vector<NodeId>& makers = kept.answer.obstruction->makers;
+    for (NodeId& maker : makers) maker = model.node_of[maker];
+    std::sort(makers.begin(), makers.end());
+    makers.erase(std::unique(makers.begin(), makers.end()), makers.end());
   }
   BudgetAnswer plain = kept.answer;
   plain.bound_kind = CostBoundKind::search;

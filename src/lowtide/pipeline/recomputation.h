@@ -65,6 +65,7 @@ enum class ObstructionKind : std::uint8_t {
   working_set,      // the inputs, outputs and scratch of a node
   inputs_together,  // the inputs of a node, in whatever order they are computed
   outputs_at_end,   // the outputs
+  last_of_outputs,  // whichever of some nodes that make outputs runs last, beside the outputs of the others
   claimed_bound,    // the bound that the plan claims for all plans
 };
 template <>
@@ -72,13 +73,15 @@ inline constexpr auto kEnumNames<ObstructionKind> =
     enum_names<ObstructionKind>({{ObstructionKind::working_set, "working_set"},
                                  {ObstructionKind::inputs_together, "inputs_together"},
                                  {ObstructionKind::outputs_at_end, "outputs_at_end"},
+                                 {ObstructionKind::last_of_outputs, "last_of_outputs"},
                                  {ObstructionKind::claimed_bound, "claimed_bound"}});
 
 // Why no plan on one stream fits, even if nodes run again, and tensors move over the target's link if it has one, with
 // any kernels of the target and any sharing of bytes. Without a link, copies to other memory are not considered.
 struct Obstruction {
   ObstructionKind kind = ObstructionKind::claimed_bound;
-  std::optional<NodeId> node = std::nullopt;  // of working_set and inputs_together
+  // The node of working_set and inputs_together; for last_of_outputs, the one that needs least.
+  std::optional<NodeId> node = std::nullopt;
   std::size_t sets = 0;  // of tensors that a backward search looked at; 0 if the proof needed no search
 };
 

@@ -86,9 +86,13 @@ struct CostProof {
 // replaces it and the other outputs and parts of the run by its own inputs, and needs all of them at once. `sets`
 // contains the first set, and with each set all that runs within the budget can lead to, or a part of it. None of them
 // is empty.
+//
+// With `makers`, the proof is about runs that make outputs of the problem. One of them runs last in a sequence. Then
+// the outputs that the others make are live, because they stay until the end. Each maker needs too much beside those.
 struct InfeasibleProof {
   std::optional<NodeId> node;             // absent: the end, where all outputs of the problem must exist
   std::vector<std::vector<NodeId>> sets;  // each ascending; none if the inputs and the output of the node do not fit
+  std::vector<NodeId> makers = {};        // ascending; then `node` is the one that needs least, and there are no sets
 };
 
 }  // namespace lowtide

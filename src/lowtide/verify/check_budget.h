@@ -41,7 +41,7 @@ struct CostBoundCheck {
 
 // Returns whether the proof shows that no sequence keeps the budget, not even one that breaks the rules of seeds, edges
 // `before`, groups and overwritten bytes. O(sets^2 x nodes of a set), quadratic: 2,000 sets of 20 nodes take
-// about 0.1 s.
+// about 0.1 s. A proof with makers takes O(reads of makers x log nodes).
 [[nodiscard]] bool check_infeasible(const BudgetProblem& problem, const InfeasibleProof& proof);
 
 }  // namespace lowtide

@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "lowtide/budget/runs/last_maker.h"
+
 namespace lowtide::budget_internal {
 namespace {
 
@@ -155,6 +157,10 @@ FloorSearch::FloorSearch(const RunProblem& problem, const Runs& order, std::int6
     if (bound_ > own_bytes) proof_->sets = level.sets_below();
     if (bound_ == own_bytes && !node) proof_->sets = {node_ids_of(outputs)};
   };
+  if (const LastMaker last = bound_by_last_maker(problem); !last.makers.empty()) {
+    bound_ = last.bytes;
+    proof_ = proof_of(last);
+  }
   for (Index node : order) {
     if (work < 0) break;
     const auto inputs = problem.inputs(node);

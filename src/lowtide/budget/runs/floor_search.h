@@ -22,6 +22,8 @@ namespace lowtide::budget_internal {
 // so paths to all nodes make a sequence.
 //
 // Sets are tried by level, so each set that is tried proves that lower levels are impossible.
+//
+// At the end there may be too many sets. The bound of last_maker.h, which needs none, is where levels begin.
 class FloorSearch {
  public:
   using Index = RunProblem::Index;

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <vector>
 
+#include "lowtide/budget/runs/last_maker.h"
+
 namespace lowtide::budget_internal {
 namespace {
 
@@ -91,6 +93,9 @@ std::optional<InfeasibleProof> find_obstruction(const RunProblem& problem, std::
   std::sort(nodes.begin(), nodes.end());
   if (!nodes.empty() && -nodes.front().first > problem.budget) {
     return InfeasibleProof{.node = NodeId(nodes.front().second), .sets = {}};
+  }
+  if (const LastMaker last = bound_by_last_maker(problem); last.bytes > problem.budget && !last.makers.empty()) {
+    return proof_of(last);
   }
   NeedSearch search(problem, work);
   const auto proof_for = [&](std::optional<NodeId> node, Needed needed) -> std::optional<InfeasibleProof> {

@@ -267,7 +267,9 @@ void prove(const Task& task, const RunModel& relaxed, Recomputation& result) {
   result.obstruction = Obstruction{.kind = ObstructionKind::outputs_at_end, .sets = proof.sets.size()};
   if (!proof.node) return;
   result.obstruction->node = relaxed.node_of[*proof.node];
-  result.obstruction->kind = proof.sets.empty() ? ObstructionKind::working_set : ObstructionKind::inputs_together;
+  result.obstruction->kind = !proof.makers.empty() ? ObstructionKind::last_of_outputs
+                             : proof.sets.empty()  ? ObstructionKind::working_set
+                                                   : ObstructionKind::inputs_together;
 }
 
 // The result for a plan with recomputation, which has the kernels of `sequence`.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -40,12 +41,35 @@ std::string beside_fixed(Bytes fixed) {
   return fixed > Bytes(0) ? ", beside " + format_bytes(fixed) + " that are always live." : ".";
 }
 
+// The outputs of the problem that all makers of a proof but its node make.
+Bytes outputs_beside(const BudgetProblem& problem, const InfeasibleProof& proof) {
+  std::set<NodeId> outputs;
+  for (NodeId entry : all_ids<NodeId>(problem.nodes.size())) {
+    if (problem.nodes[entry].is_output) outputs.insert(bytes_of_entry(problem, entry));
+  }
+  Bytes sum;
+  for (NodeId output : outputs) {
+    const NodeId maker = problem.nodes[output].part_of.value_or(output);
+    const bool is_maker = std::binary_search(proof.makers.begin(), proof.makers.end(), maker);
+    if (is_maker && maker != *proof.node) sum += problem.nodes[output].size;
+  }
+  return sum;
+}
+
 std::string why_nothing_fits(const Graph& graph, const KeptBudget& kept, Bytes fixed,
                              const IdVector<NodeId, std::string>& origins) {
   const InfeasibleProof& proof = *kept.answer.obstruction;
   const std::string beside = beside_fixed(fixed);
   if (!proof.node) {
     return "The outputs cannot all be in memory at the end, in whatever order they are computed" + beside;
+  }
+  if (!proof.makers.empty()) {
+    const auto others = static_cast<std::int64_t>(proof.makers.size() - 1);
+    return "Node " + place_of(graph, *proof.node, origins) + " needs " +
+           format_bytes(report_internal::working_set_of(kept.problem, *proof.node)) +
+           " for its inputs and its output, while " + format_bytes(outputs_beside(kept.problem, proof)) +
+           " of outputs are live that " + counted(others, "other node") + (others == 1 ? " makes" : " make") +
+           ". If one of these runs later, more is live then, in any sequence" + beside;
   }
   if (!proof.sets.empty()) {
     return "The inputs of node " + place_of(graph, *proof.node, origins) +

@@ -168,6 +168,10 @@ std::string reason_of(const NamedPlan& shown, const Obstruction& proof) {
     case ObstructionKind::claimed_bound: return "the lower bound for all plans is too large";
     case ObstructionKind::outputs_at_end: return "the outputs cannot all be in memory at the end";
     case ObstructionKind::working_set: return "the inputs, outputs and scratch of node " + node() + " alone do not fit";
+    case ObstructionKind::last_of_outputs:
+      return "node " + node() +
+             ", or another one that makes outputs, runs last, and the outputs of all others are then "
+             "in memory beside what it needs";
     case ObstructionKind::inputs_together: break;
   }
   return "the inputs of node " + node() + " cannot all be in memory at once, in whatever order they are computed";

@@ -36,11 +36,47 @@ bool is_closed(const BudgetProblem& problem, const EntryFacts& facts, const Infe
   });
 }
 
+// The bytes of the outputs of the problem that a run makes.
+Bytes outputs_made_by(const BudgetProblem& problem, const EntryFacts& facts, NodeId run) {
+  Bytes made = facts.is_output(run) ? problem.nodes[run].size : Bytes(0);
+  for (NodeId part : facts.parts(run)) {
+    if (facts.is_output(part)) made += problem.nodes[part].size;
+  }
+  return made;
+}
+
+// Returns whether each maker exceeds the budget beside the outputs of the problem that all other makers have made.
+bool is_each_too_large(const BudgetProblem& problem, const EntryFacts& facts, const std::vector<NodeId>& makers) {
+  Bytes made;
+  for (NodeId maker : makers) made += outputs_made_by(problem, facts, maker);
+  return std::all_of(makers.begin(), makers.end(), [&](NodeId maker) {
+    // Its own outputs are in what it takes.
+    Bytes live = facts.states() + made - outputs_made_by(problem, facts, maker) + facts.taken_by(maker);
+    for (NodeId input : facts.reads(maker)) {
+      const bool is_counted =
+          facts.is_output(input) && std::binary_search(makers.begin(), makers.end(), facts.maker(input));
+      if (!is_counted) live += problem.nodes[input].size;
+    }
+    return live > problem.budget;
+  });
+}
+
+// Returns whether a proof with makers is well-formed and shows that nothing keeps the budget.
+bool check_makers(const BudgetProblem& problem, const EntryFacts& facts, const InfeasibleProof& proof) {
+  const std::vector<NodeId>& makers = proof.makers;
+  const bool is_valid = proof.sets.empty() && proof.node &&
+                        std::adjacent_find(makers.begin(), makers.end(), std::greater_equal<>()) == makers.end() &&
+                        std::binary_search(makers.begin(), makers.end(), *proof.node) &&
+                        std::all_of(makers.begin(), makers.end(), [&](NodeId maker) { return facts.is_run(maker); });
+  return is_valid && is_each_too_large(problem, facts, makers);
+}
+
 }  // namespace
 }  // namespace verify_internal
 
 bool check_infeasible(const BudgetProblem& problem, const InfeasibleProof& proof) {
   const verify_internal::EntryFacts facts(problem);
+  if (!proof.makers.empty()) return verify_internal::check_makers(problem, facts, proof);
   std::set<NodeId> inputs(facts.outputs().begin(), facts.outputs().end());
   if (proof.node) {
     if (!facts.is_run(*proof.node)) return false;

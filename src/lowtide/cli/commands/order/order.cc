@@ -39,9 +39,14 @@ void add_budget(Json& json, const ImportedOrderGraph& file, const KeptBudget& ke
   json["proven_infeasible"] = answer.outcome == BudgetOutcome::infeasible;
   json["infeasible_node"] = nullptr;
   json["infeasible_origin"] = "";
+  json["infeasible_beside"] = Json::array();
   if (answer.obstruction && answer.obstruction->node) {
-    json["infeasible_node"] = file.index[*answer.obstruction->node];
-    json["infeasible_origin"] = json_text(file.origins[*answer.obstruction->node]);
+    const NodeId obstacle = *answer.obstruction->node;
+    json["infeasible_node"] = file.index[obstacle];
+    json["infeasible_origin"] = json_text(file.origins[obstacle]);
+    for (NodeId maker : answer.obstruction->makers) {
+      if (maker != obstacle) json["infeasible_beside"].push_back(file.index[maker]);
+    }
   }
   json["cost"] = answer.cost;
   json["base_cost"] = answer.base_cost;
@@ -166,7 +171,7 @@ Bytes budget_beside_fixed(const OrderRequest& request, Bytes budget, Console& co
     print_json(console, json);
   }
   throw Stop(ExitCode::no, "the budget is " + format_bytes(budget) + ", and what the file says is always live ('" +
-                               "fixed_bytes' and states) takes " + format_bytes(fixed));
+                               "fixed_bytes' and states) takes " + format_bytes(fixed) + "; give a larger budget");
 }
 
 std::string progress_of_budget(bool is_found, std::int64_t cost, std::int64_t bound, std::int64_t base) {
