@@ -1,7 +1,6 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """The figures of one model: what budgets cost, and what other ways to save memory cost."""
-import re
 import time
 
 import torch
@@ -12,7 +11,6 @@ import lowtide
 from lowtide.torch import _step, train_step
 
 BUDGETS = 5
-REFUSALS = 4
 STEPS = 20
 SHARES = (0.0, 0.25, 0.5, 1.0)
 COMPILED = ("resnet18", "gpt")
@@ -48,21 +46,10 @@ class Measured:
         except lowtide.Error as error:
             self.rows[name] = {"name": name, "budget": budget, "refused": str(error), **known}
             return self.rows[name]
-        return self.add(name, step, budget=budget, predicted=plan.sequence.peak, overhead=plan.sequence.overhead,
+        known["budget"] = plan.sequence.budget if budget == "least" else budget
+        return self.add(name, step, predicted=plan.sequence.peak, overhead=plan.sequence.overhead,
                         least_overhead=plan.sequence.cost_bound / plan.sequence.base_cost - 1,
                         plan_seconds=time.process_time() - begin, **known)
-
-    def plan_least(self, budget):
-        """Plans for a budget or, if it is refused, for the least one that the refusal names, as a user would."""
-        refused = []
-        for _ in range(REFUSALS):
-            row = self.plan("budget 0", budget, kind="budget", refused_before=list(refused))
-            named = re.search(r"the lowest peak that was found is ([0-9,]+) B", row.get("refused", ""))
-            if named is None:
-                break
-            refused.append(budget)
-            budget = int(named[1].replace(",", ""))
-        return row["budget"]
 
     def time(self):
         for name, seconds in self.case.times(self.steps).items():
@@ -101,8 +88,8 @@ def add_budgets(measured):
     floor, peak = low.floor, probe.sequence.peak
     least = lowtide.keep_budget(mapping, floor, effort=_step.EFFORT)
     measured.floor = {"bytes": floor, "obstacle": obstacle_of(probe.problem, mapping, floor), "found": least.peak}
-    begin = measured.plan_least(max(floor, least.peak))
-    for at in range(1, BUDGETS):
+    begin = measured.plan("least", "least")["budget"]
+    for at in range(BUDGETS):
         measured.plan(f"budget {at}", begin + (peak - begin) * at // (BUDGETS - 1), kind="budget")
 
 

@@ -121,6 +121,20 @@ def test_an_estimate_names_what_needs_the_floor():
         train_step(*given, budget=found.floor - 1, example=batch)
 
 
+def test_an_estimate_counts_results_that_stay_beside_an_operator():
+    """Two LSTM layers have gradients that are kept. Whichever backward pass comes last runs beside those of the
+    other."""
+    pair, [batch] = pair_of("lstm"), batches_of("lstm", 1)
+    given = pair.planned, pair.loss_fn
+    found = estimate(*given, example=batch, points=2, gradients="keep")
+    assert "rnn_layer_backward" in found.obstacle.name and found.obstacle_beside == 1
+    assert found.obstacle.bytes == found.floor == found.least
+    reason = "for what it reads and makes, beside the results of another operator, which stay"
+    assert f"{found.obstacle.name} of {found.obstacle.module} needs it {reason}" in str(found)
+    with pytest.raises(lowtide.InvalidError, match=f"needs more {reason}"):
+        train_step(*given, budget=found.floor - 1, example=batch, gradients="keep")
+
+
 def test_a_module_without_memory_is_estimated():
     def make():
         return torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 4)), torch.ones(8, 64)

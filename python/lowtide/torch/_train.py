@@ -15,7 +15,7 @@ from ._build import budget_of, checked_batch, options_of
 from ._capture import LossFunction
 from ._offload import check_offload
 from ._profile_file import ProfileFile, checked_profile
-from ._step import TrainStep
+from ._step import LEAST, TrainStep
 
 
 def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None = None, *,
@@ -31,8 +31,8 @@ def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
             returns the loss for a batch.
         optimizer: updates each parameter as soon as its gradient is there and nothing else needs it.
         budget: bytes of all that the step holds at its worst moment, as a number or a text such as "4GiB" or "8GB":
-            parameters, buffers, what the optimizer keeps, the batch, gradients, activations and scratch. None: no
-            limit; nothing runs again.
+            parameters, buffers, what the optimizer keeps, the batch, gradients, activations and scratch. "least": the
+            least one that is found, which `last_plan.sequence.budget` then says. None: no limit; nothing runs again.
         example: a batch, whose shapes are planned at once. Otherwise the first call plans.
         gradients: "update": a gradient ends at its update. "keep": gradients are added to `.grad` as backward() does,
             and the optimizer does not run.
@@ -58,7 +58,9 @@ def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
         IoError, MalformedError, MismatchError: the profile cannot be read or written, or is of something else.
     """
     options = options_of(gradients, optimizer, clip_norm=clip_norm, scaler=scaler, accumulate=accumulate)
-    limit = budget_of(budget)
+    limit = LEAST if budget == LEAST else budget_of(budget)
+    if limit == LEAST and offload is not None:
+        raise UnsupportedError("the least budget is searched without the memory of the host; give a budget in bytes")
     if arena and accumulate > 1:
         raise UnsupportedError("with accumulate, gradients outlive calls, which no arena plans; use arena=False")
     check_offload(offload, limit, arena=arena)

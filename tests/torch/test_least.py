@@ -1,0 +1,49 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Steps that need as little as was found."""
+import pytest
+import torch
+from conftest import batches_of, budgets_of, pair_of
+
+import lowtide
+from lowtide._memory_meter import MemoryMeter
+from lowtide.torch import train_step
+
+
+@pytest.mark.parametrize("name", ["residual", "gpt_dropout"])
+def test_the_least_step_needs_what_its_plan_says(name):
+    pair, batches = pair_of(name, "adamw"), batches_of(name, 4)
+    lowest = budgets_of(pair.step(), batches[0])[-1]
+    step = pair.step(budget="least")
+    pair.run(step, batches)
+    plan = step.last_plan
+    assert plan.sequence.fits and plan.sequence.budget == plan.sequence.peak <= lowest
+    with MemoryMeter() as meter:
+        step(*batches[0])
+    assert meter.peak + sum(map(plan.problem.bytes_of_state, plan.problem.states)) <= plan.sequence.budget
+    assert step.report().startswith("budget ")
+
+
+def test_the_least_step_may_have_an_arena():
+    pair, batches = pair_of("vit", "adamw"), batches_of("vit", 4)
+    step = pair.step(budget="least", arena=True)
+    pair.run(step, batches)
+    plan = step.last_plan
+    assert plan.sequence.peak <= plan.sequence.budget < pair.step().plan(*batches[0]).sequence.peak
+    assert plan.sequence.peak + plan.arena.bytes - plan.arena.bound <= plan.sequence.budget
+
+
+def test_a_least_step_may_accumulate():
+    pair, batches = pair_of("gpt", "sgd"), batches_of("gpt", 4)
+    step = pair.step(budget="least", accumulate=2)
+    for batch in batches:
+        step(*batch)
+    assert step.last_plan.sequence.fits and step.html().startswith("<!DOCTYPE html>")
+
+
+def test_a_least_step_is_planned_without_the_host():
+    module = torch.nn.Linear(4, 4)
+    with pytest.raises(lowtide.UnsupportedError, match="give a budget in bytes"):
+        train_step(module, None, torch.optim.SGD(module.parameters()), budget="least", offload="host")
+    with pytest.raises(lowtide.InvalidError, match="budget"):
+        lowtide.torch.backend(budget="least")
