@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "call.h"
 #include "lowtide/adapt/lower_for_machine.h"
@@ -19,6 +20,9 @@
 #include "lowtide/target/description.h"
 #if __has_include("lowtide/earlier/formats/earlier_formats.h")
 #include "lowtide/earlier/formats/earlier_formats.h"
+#endif
+#if __has_include("lowtide/tflite/model_import/tflite_format.h")
+#include "lowtide/tflite/model_import/tflite_format.h"
 #endif
 
 namespace lowtide::python {
@@ -36,11 +40,20 @@ void check_range(std::string_view name, std::int64_t number, std::int64_t least,
 
 // What an installed Lowtide reads beside ONNX.
 std::span<const ModelFormat> model_formats() {
-#if __has_include("lowtide/earlier/formats/earlier_formats.h")
-  return earlier_formats();
-#else
-  return {};
+  static const std::vector<ModelFormat> formats = [] {
+    std::vector<ModelFormat> all;
+    [[maybe_unused]] const auto add = [&](std::span<const ModelFormat> some) {
+      all.insert(all.end(), some.begin(), some.end());
+    };
+#if __has_include("lowtide/tflite/model_import/tflite_format.h")
+    add(tflite_formats());
 #endif
+#if __has_include("lowtide/earlier/formats/earlier_formats.h")
+    add(earlier_formats());
+#endif
+    return all;
+  }();
+  return formats;
 }
 
 // Plans the work at load time in the order of the file, because a loader follows it.

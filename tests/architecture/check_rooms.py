@@ -19,10 +19,11 @@ import re
 import sys
 import tempfile
 
-HOUSES = ("earlier",)
+HOUSES = ("earlier", "tflite")
 # Rooms that a build may leave out, and the folders that may include them.
 LEFT_OUT = {
     r"earlier/": ("earlier/", "cli/commands/earlier/"),
+    r"tflite/": ("tflite/", "cli/commands/tflite/"),
     r"(weights|kernels|runtime|engine)$": ("weights/", "kernels/", "runtime/", "engine/", "cli/commands/run/"),
 }
 # The name of a room, in a row or in the path of an include.
@@ -34,6 +35,7 @@ THIRD_PARTY = {
     r"openssl/": ["import"],
     r"oneapi/|dnnl": ["kernels/onednn"],
     r"toml\+\+/|toml\.hpp": ["target"],
+    r"flatbuffers/|schema_generated": ["tflite/flatbuffer"],
     r"nlohmann/": [],  # only tests read what Lowtide writes with it
     r"CLI/": ["cli"],
 }

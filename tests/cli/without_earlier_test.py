@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A program without the earlier systems: it shows nothing of them, and says how to get them."""
+"""A program without the earlier systems and TFLite: it shows nothing of them, and says how to get them."""
 import re
 import unittest
 
 import netdef_test
-from program import BAD_INPUT, DONE, USAGE, ProgramTest
+from program import BAD_INPUT, DONE, FILES, USAGE, ProgramTest
 
 LEFT_OUT = ("compare", "share", "rewrite", "convert", "diff")
 OPTIONS = ("--init-net", "--shapes", "--unit-sizes")
 
 
 class WithoutEarlier(ProgramTest):
+    def test_a_tflite_model_is_refused_with_the_option(self):
+        self.write("kws.tflite", (FILES.parent / "tflite/kws_dscnn_int8.tflite").read_bytes())
+        for command in ("inspect", "plan"):
+            self.assertIn("lowtide_WITH_TFLITE=ON", self.expect(BAD_INPUT, command, "kws.tflite").stderr)
+
     def test_help_lists_what_is_there(self):
         text = self.expect(DONE, "--help", environment={"COLUMNS": "1000"}).stdout
         block = re.search(r"^commands\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL).group(1)

@@ -199,6 +199,54 @@ constexpr auto kTensorFlowRows = std::to_array<TraitRow>({
 static_assert(std::is_sorted(kTensorFlowRows.begin(), kTensorFlowRows.end(),
                              [](const TraitRow& a, const TraitRow& b) { return a.type < b.type; }));
 
+// Operators of TensorFlow Lite (tflite/model_import/graph_of_tflite.h). Custom operators are unknown. Those on variables
+// depend on the order in which they run, which control inputs state. Recurrent ones change variables that are among
+// their operands. A CONCATENATION may convert its operands from one quantization to another, so it is not a view.
+// Sorted by name.
+constexpr OperatorTraits kResource = {.is_known = true, .may_sum_products = false, .is_stateful = true};
+constexpr OperatorTraits kRecurrent = {.is_known = true, .is_stateful = true};
+constexpr OperatorTraits kOnce = {.is_known = true, .may_sum_products = false, .is_stateful = true};
+// clang-format off
+constexpr auto kTfliteRows = std::to_array<TraitRow>({
+    {"ABS", kFirst}, {"ADD", kAny}, {"ADD_N", kAny}, {"ARG_MAX", kPure}, {"ARG_MIN", kPure},
+    {"ASSIGN_VARIABLE", kResource}, {"ATAN2", kAny}, {"AVERAGE_POOL_2D", kPure}, {"BATCH_MATMUL", kSums},
+    {"BATCH_TO_SPACE_ND", kPure}, {"BIDIRECTIONAL_SEQUENCE_LSTM", kRecurrent},
+    {"BIDIRECTIONAL_SEQUENCE_RNN", kRecurrent}, {"BITCAST", kPure}, {"BITWISE_XOR", kAny}, {"BROADCAST_ARGS", kPure},
+    {"BROADCAST_TO", kPure}, {"BUCKETIZE", kPure}, {"CALL", kControl}, {"CALL_ONCE", kOnce}, {"CAST", kFirst},
+    {"CEIL", kFirst}, {"COMPLEX_ABS", kPure}, {"CONCATENATION", kPure}, {"CONV_2D", kSums}, {"CONV_3D", kSums},
+    {"CONV_3D_TRANSPOSE", kSums}, {"COS", kFirst}, {"CUMSUM", kPure}, {"DENSIFY", kPure}, {"DEPTHWISE_CONV_2D", kSums},
+    {"DEPTH_TO_SPACE", kPure}, {"DEQUANTIZE", kPure}, {"DILATE", kPure}, {"DIV", kAny},
+    {"DYNAMIC_UPDATE_SLICE", kPure}, {"ELU", kFirst}, {"EMBEDDING_LOOKUP", kPure}, {"EQUAL", kAny}, {"EXP", kFirst},
+    {"EXPAND_DIMS", kWhole}, {"FAKE_QUANT", kFirst}, {"FILL", kPure}, {"FLOOR", kFirst}, {"FLOOR_DIV", kAny},
+    {"FLOOR_MOD", kAny}, {"FULLY_CONNECTED", kSums}, {"GATHER", kPure}, {"GATHER_ND", kPure}, {"GELU", kFirst},
+    {"GREATER", kAny}, {"GREATER_EQUAL", kAny}, {"HARD_SWISH", kFirst}, {"HASHTABLE", kResource},
+    {"HASHTABLE_FIND", kResource}, {"HASHTABLE_IMPORT", kResource}, {"HASHTABLE_SIZE", kResource}, {"IF", kIf},
+    {"IMAG", kPure}, {"L2_NORMALIZATION", kFirst}, {"L2_POOL_2D", kPure}, {"LEAKY_RELU", kFirst}, {"LESS", kAny},
+    {"LESS_EQUAL", kAny}, {"LOCAL_RESPONSE_NORMALIZATION", kPure}, {"LOG", kFirst}, {"LOGICAL_AND", kAny},
+    {"LOGICAL_NOT", kFirst}, {"LOGICAL_OR", kAny}, {"LOGISTIC", kFirst}, {"LOG_SOFTMAX", kFirst}, {"LSTM", kRecurrent},
+    {"MATRIX_DIAG", kPure}, {"MATRIX_SET_DIAG", kPure}, {"MAXIMUM", kAny}, {"MAX_POOL_2D", kPure}, {"MEAN", kPure},
+    {"MINIMUM", kAny}, {"MIRROR_PAD", kPure}, {"MUL", kAny}, {"MULTINOMIAL", kRandom}, {"NEG", kFirst},
+    {"NON_MAX_SUPPRESSION_V4", kPure}, {"NON_MAX_SUPPRESSION_V5", kPure}, {"NOT_EQUAL", kAny}, {"ONE_HOT", kPure},
+    {"PACK", kPure}, {"PAD", kPure}, {"PADV2", kPure}, {"POW", kAny}, {"PRELU", kFirst}, {"QUANTIZE", kFirst},
+    {"RANDOM_STANDARD_NORMAL", kRandom}, {"RANDOM_UNIFORM", kRandom}, {"RANGE", kPure}, {"RANK", kPure},
+    {"READ_VARIABLE", kResource}, {"REAL", kPure}, {"REDUCE_ALL", kPure}, {"REDUCE_ANY", kPure}, {"REDUCE_MAX", kPure},
+    {"REDUCE_MIN", kPure}, {"REDUCE_PROD", kPure}, {"RELU", kFirst}, {"RELU6", kFirst}, {"RELU_0_TO_1", kFirst},
+    {"RELU_N1_TO_1", kFirst}, {"RESHAPE", kWhole}, {"RESIZE_BILINEAR", kPure}, {"RESIZE_NEAREST_NEIGHBOR", kPure},
+    {"REVERSE_SEQUENCE", kPure}, {"REVERSE_V2", kPure}, {"RFFT2D", kSums}, {"RIGHT_SHIFT", kAny}, {"RNN", kRecurrent},
+    {"ROUND", kFirst}, {"RSQRT", kFirst}, {"SCATTER_ND", kPure}, {"SEGMENT_SUM", kPure}, {"SELECT", kAny},
+    {"SELECT_V2", kAny}, {"SHAPE", kPure}, {"SIGN", kFirst}, {"SIN", kFirst}, {"SLICE", kPure}, {"SOFTMAX", kFirst},
+    {"SPACE_TO_BATCH_ND", kPure}, {"SPACE_TO_DEPTH", kPure}, {"SPARSE_TO_DENSE", kPure}, {"SPLIT", kPure},
+    {"SPLIT_V", kPure}, {"SQRT", kFirst}, {"SQUARE", kFirst}, {"SQUARED_DIFFERENCE", kAny}, {"SQUEEZE", kWhole},
+    {"STRIDED_SLICE", kPure}, {"SUB", kAny}, {"SUM", kPure}, {"SVDF", kRecurrent}, {"TANH", kFirst}, {"TILE", kPure},
+    {"TOPK_V2", kPure}, {"TRANSPOSE", kPure}, {"TRANSPOSE_CONV", kSums}, {"UNIDIRECTIONAL_SEQUENCE_LSTM", kRecurrent},
+    {"UNIDIRECTIONAL_SEQUENCE_RNN", kRecurrent}, {"UNIQUE", kPure}, {"UNPACK", kPure}, {"UNSORTED_SEGMENT_MAX", kPure},
+    {"UNSORTED_SEGMENT_MIN", kPure}, {"UNSORTED_SEGMENT_PROD", kPure}, {"UNSORTED_SEGMENT_SUM", kPure},
+    {"VAR_HANDLE", kResource}, {"WHERE", kPure}, {"WHILE", kControl}, {"ZEROS_LIKE", kPure},
+});
+// clang-format on
+static_assert(std::is_sorted(kTfliteRows.begin(), kTfliteRows.end(),
+                             [](const TraitRow& a, const TraitRow& b) { return a.type < b.type; }));
+
 // Operators of lowered graphs (graph/lowered.h).
 constexpr auto kLoweredRows = std::to_array<TraitRow>({
     {kAttentionType, kSums},
@@ -264,6 +312,7 @@ const OperatorTraits& operator_traits(std::string_view domain, std::string_view 
   if (domain.empty() || domain == "ai.onnx") return traits_in(kTraitRows, type);
   if (domain == "caffe2") return traits_in(kCaffe2Rows, type);
   if (domain == "tensorflow") return traits_in(kTensorFlowRows, type);
+  if (domain == "tflite") return traits_in(kTfliteRows, type);
   if (domain == "tensorflow.once") return kKernel;
   if (domain == "com.microsoft" || domain == "com.microsoft.nchwc") return traits_in(kRuntimeRows, type);
   return kUnknown;

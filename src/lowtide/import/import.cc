@@ -60,6 +60,13 @@ Result<bool> is_of_earlier_system(const File& file, std::string_view path) {
   return begin == "\x0a" || has_ending(".pb") || has_ending(".pbtxt") || has_ending(".prototxt");
 }
 
+// Whether a file that no format claims is a TFLite model.
+Result<bool> has_tflite_mark(const File& file) {
+  std::string begin(static_cast<std::size_t>(std::min<std::int64_t>(file.size(), 8)), '\0');
+  LOWTIDE_RETURN_IF_ERROR(file.read(0, begin));
+  return begin.size() == 8 && begin.ends_with("TFL3");
+}
+
 Result<ImportedModel> import_onnx_model(const ByteSource& file, const ImportOptions& options) {
 #ifdef LOWTIDE_WITH_ONNX
   Result<ImportedModel> model = import_internal::import_onnx(file, options);
@@ -86,7 +93,15 @@ Result<ImportedModel> import_by_format(const File& file, std::string_view path, 
     with_planned.shapes.insert(options.planned_shapes.begin(), options.planned_shapes.end());
     return format.import(file, with_planned);
   }
-  LOWTIDE_TRY(const bool is_earlier, options.formats.empty() ? is_of_earlier_system(file, path) : Result<bool>(false));
+  LOWTIDE_TRY(const bool is_tflite, has_tflite_mark(file));
+  if (is_tflite) {
+    return Error{ErrorCode::unsupported,
+                 "this is a TFLite model, which is not read here; build Lowtide with lowtide_WITH_TFLITE=ON, and let "
+                 "programs of your own set ImportOptions::formats",
+                 ""};
+  }
+  const bool reads_earlier = std::ranges::any_of(options.formats, &ModelFormat::is_of_earlier_system);
+  LOWTIDE_TRY(const bool is_earlier, reads_earlier ? Result<bool>(false) : is_of_earlier_system(file, path));
   if (!is_earlier) return import_onnx_model(file, options);
   return Error{ErrorCode::unsupported,
                "this looks like a NetDef or a GraphDef, and only ONNX is read here; build Lowtide with "

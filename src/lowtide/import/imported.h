@@ -32,6 +32,7 @@ struct ModelFormat {
   Result<bool> (*matches)(const ByteSource& file, std::string_view path);
   // Errors: those of import_model(), without the path in the place.
   Result<ImportedModel> (*import)(const ByteSource& file, const ImportOptions& options);
+  bool is_of_earlier_system = false;  // whether the file is a NetDef or a GraphDef
 };
 
 // What a caller says about the inputs of a model. Names are those of the model, as they are or with the escapes of
@@ -100,7 +101,8 @@ struct ImportedModel {
   Graph graph;
   std::int64_t nodes = 0;  // in all graphs of the file after inlining, including Constant nodes; `graph` has none
   std::string sha256;      // of the bytes of the file, in lower-case hex
-  std::string format;      // "onnx", or for earlier_formats() "netdef", "netdef_text", "graphdef" or "graphdef_text"
+  // "onnx", for earlier_formats() "netdef", "netdef_text", "graphdef" or "graphdef_text", for tflite_formats() "tflite"
+  std::string format;
   // remarks for the user, for example that nodes were sorted
   std::vector<std::string> notes;
   // Where the bytes of the constants are. Every constant of the graph and its bodies has a source there, unless it

@@ -9,8 +9,8 @@
 #include "lowtide/base/listed.h"
 #include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
-#include "lowtide/cli/earlier.h"
 #include "lowtide/cli/options/binding_text.h"
+#include "lowtide/cli/options/model_formats.h"
 #include "lowtide/cli/options/options.h"
 #include "lowtide/cli/options/size_choices.h"
 #include "lowtide/cli/outcome.h"
@@ -130,7 +130,7 @@ ImportOptions read_common_bindings(const Arguments& arguments) {
   read_bounds(arguments, bindings);
   const std::vector<std::string>& overrides = arguments.values("--override");
   bindings.overrides.insert(overrides.begin(), overrides.end());
-  bindings.formats = earlier_model_formats();
+  bindings.formats = model_formats();
   bindings.init_net = arguments.value("--init-net").value_or("");
   if (!has_shapes_of_inputs(arguments)) bindings.blob_types = arguments.value("--shapes").value_or("");
   bindings.unit_sizes = arguments.has("--unit-sizes");

@@ -10,6 +10,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/cli/earlier.h"
+#include "lowtide/cli/options/model_formats.h"
 #include "lowtide/cli/runtime.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/lower/passes.h"
@@ -34,10 +35,7 @@ void drop_options(const std::vector<std::string_view>& names, CommandSpec& comma
 
 }  // namespace
 
-PositionalSpec model_positional() {
-  return {.name = "MODEL",
-          .summary = earlier_model_formats().empty() ? "an ONNX file" : "an ONNX file, a NetDef or a GraphDef"};
-}
+PositionalSpec model_positional() { return {.name = "MODEL", .summary = files_of_models()}; }
 
 OptionSpec dim_option() {
   return {

@@ -19,8 +19,8 @@ Result<bool> is_graphdef_at(const ByteSource& file, std::string_view /*path*/) {
 
 std::span<const ModelFormat> earlier_formats() {
   static constexpr std::array<ModelFormat, 2> kFormats = {
-      {{formats_internal::is_net_file, formats_internal::import_net},
-       {is_graphdef_at, formats_internal::import_graphdef}}};
+      {{formats_internal::is_net_file, formats_internal::import_net, true},
+       {is_graphdef_at, formats_internal::import_graphdef, true}}};
   return kFormats;
 }
 

@@ -248,6 +248,9 @@ constexpr std::pair<std::string_view, std::string_view> kWholeElsewhere[] = {
     {"tensorflow", "Reshape"},
     {"tensorflow", "Squeeze"},
     {"tensorflow", "StopGradient"},
+    {"tflite", "EXPAND_DIMS"},
+    {"tflite", "RESHAPE"},
+    {"tflite", "SQUEEZE"},
 };
 
 }  // namespace

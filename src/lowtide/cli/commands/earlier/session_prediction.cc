@@ -52,6 +52,7 @@ OnnxRuntimeShapes session_shapes(const ModelRequest& request, const ImportedMode
 Result<OnnxRuntimeMemory> predict_session(const ModelRequest& request, const ImportedModel& model) {
   if (model.format.starts_with("netdef")) return other_format("nets of Caffe2");
   if (model.format.starts_with("graphdef")) return other_format("graphs of TensorFlow");
+  if (model.format == "tflite") return other_format("models of TFLite");
   return predict_onnxruntime(model.graph, session_shapes(request, model));
 }
 
