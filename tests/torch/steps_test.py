@@ -44,7 +44,7 @@ def main():
         # The folder of the tests must not be the checkout, whose python/lowtide has no extension.
         done = subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:logging",
                                "--tb=short", given.tests, *pytest_arguments],
-                              cwd=folder, env={**os.environ, "OMP_NUM_THREADS": "1"})
+                              cwd=folder, env={**os.environ, "OMP_NUM_THREADS": "1", "CXX": given.compiler})
     return done.returncode
 
 

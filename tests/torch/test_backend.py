@@ -118,9 +118,10 @@ def test_less_budget_is_less_memory(monkeypatch):
     """
     measure = _partition.measured_costs
 
-    def measured_scratch(program, units, arguments, estimates):
-        costs = measure(program, units, arguments, estimates)
-        return [replace(cost, nanoseconds=known.nanoseconds) for cost, known in zip(costs, estimates, strict=True)]
+    def measured_scratch(program, units, arguments, estimates, device):
+        found = measure(program, units, arguments, estimates, device)
+        return replace(found, costs=[replace(cost, nanoseconds=known.nanoseconds)
+                                     for cost, known in zip(found.costs, estimates, strict=True)])
 
     monkeypatch.setattr("lowtide.torch._partition.measured_costs", measured_scratch)
     monkeypatch.setattr("lowtide.torch._step.EFFORT", EFFORT // 10)

@@ -18,10 +18,11 @@ from torch.optim import Optimizer
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .._errors import Error, InvalidError, OverLimitError, UnsupportedError
-from .._memory_meter import MemoryMeter
 from .._ordering import BudgetSequence
 from .._request import bytes_of
 from ._build import budget_of
+from ._capture import checked_device
+from ._device import CPU_DEVICE
 from ._joint import AUTOGRAD, Joint, JointProblem, problem_of, read_joint
 from ._optimizers import SEPARATE, present_bytes, state_bytes
 from ._partition import halves, measured, program_of_joint
@@ -88,6 +89,7 @@ class Backend:
             lines.append(f"measured: {shown_bytes(plan.measured)}")
         if self.optimizer is None and plan.trains:
             lines.append("not counted: what an optimizer keeps; give optimizer= to count it")
+        lines += filter(None, [plan.problem.device.remark()])
         return "\n".join(lines)
 
     def measure(self, run: Callable[[], Any]) -> int:
@@ -96,11 +98,13 @@ class Backend:
         Args:
             run: calls the compiled module and backward(), and nothing else. Gradients are empty before.
         """
-        with MemoryMeter() as meter:
+        device = self.plans[-1].problem.device if self.plans else CPU_DEVICE
+        with device.meter() as meter:
             run()
+            peak = meter.peak
         plan = self._planned_last()
         held = sum(plan.problem.rounded(size) for name, size in plan.problem.states.items() if name != AUTOGRAD)
-        plan.measured = held + meter.peak
+        plan.measured = held + peak
         return plan.measured
 
     def _planned_last(self) -> GraphPlan:
@@ -117,10 +121,7 @@ class Backend:
             raise UnsupportedError(f"torch.compile() breaks the graph{where} ({what}), and a budget holds for one "
                                    "graph; give fullgraph=True, which says what to change, or compile the parts with "
                                    "budgets of their own")
-        for one in inputs:
-            if isinstance(one, torch.Tensor) and one.device.type != "cpu":
-                raise UnsupportedError(f"a tensor is on the device {one.device}, and only the CPU is planned; move the "
-                                       "module and the batch there")
+        checked_device({}, [one for one in inputs if isinstance(one, torch.Tensor)])
 
     # What AOTAutograd calls, in this order.
 
@@ -183,7 +184,7 @@ class Backend:
                                  "sets of shapes, modes of the module, with and without gradients. Pad batches to "
                                  "fewer shapes, or make another backend")
         problem = problem_of(joint, self._bytes_beside(joint))
-        problem.use_heap()
+        problem.use_allocator()
         sequence = self._kept(problem, "; scratch of operators comes on top")
         given = [None if place is None else self._given[place] for place in joint.places]
         for _ in range(MEASUREMENTS if self.budget is not None else 0):
@@ -195,8 +196,8 @@ class Backend:
 
     def _bytes_beside(self, joint: Joint) -> dict[str, int]:
         """What is live at all times beside the inputs of a graph."""
-        found = {"beside": self.beside,
-                 **{f"optimizer {at}": size for at, size in enumerate(_bytes_of_optimizer(self.optimizer))}}
+        kept = _bytes_of_optimizer(self.optimizer, joint.units.device)
+        found = {"beside": self.beside, **{f"optimizer {at}": size for at, size in enumerate(kept)}}
         if self.accumulates:
             found.update({f"gradient of an earlier batch {at}": one.numel() * one.element_size()
                           for at, one in enumerate(self._given)
@@ -268,14 +269,14 @@ def _bytes_if_alive(one: StorageWeakRef) -> int:
     return 0 if storage is None else int(storage.nbytes())
 
 
-def _bytes_of_optimizer(optimizer: Optimizer | None) -> list[int]:
+def _bytes_of_optimizer(optimizer: Optimizer | None, device: torch.device) -> list[int]:
     """Bytes of each tensor that the optimizer keeps after its first step, or now if that is more."""
     if optimizer is None:
         return []
     parameters = {str(at): one for at, one in enumerate(one for group in optimizer.param_groups
                                                         for one in group["params"])}
     with unset_fake_temporarily(), _disable_current_modes():
-        first = state_bytes(optimizer, parameters)
+        first = state_bytes(optimizer, parameters, device)
     return max(present_bytes(optimizer), [size for one in first.values() for size in one.values()], key=sum)
 
 

@@ -13,11 +13,11 @@ from torch.fx import Node
 from torch.optim import Optimizer
 from torch.utils import _pytree as pytree
 
-from .._errors import InvalidError
+from .._errors import InvalidError, UnsupportedError
 from .._request import bytes_of, is_second
 from ._capture import Captured, LossFunction, capture
 from ._gradients import GradientOptions, Gradients
-from ._heap import allocated_bytes
+from ._device import device_of
 from ._link import Copies
 from ._optimizers import Trial, check_optimizer, present_bytes
 from ._problem import StepProblem, UnitCost, Update
@@ -46,6 +46,12 @@ class BuiltStep:
     """Values of the running step that concern several gradients."""
     copies: Copies | None = None
     """What moves values to the host, if the problem has a link."""
+
+    def check_runs(self) -> None:
+        """Raises UnsupportedError if the step is only recorded, for a device that is not there."""
+        if self.captured.recorded != self.captured.device:
+            raise UnsupportedError(f"the step is on {self.captured.device}, and PyTorch finds no CUDA device to run it "
+                                   "on; estimate() works without one")
 
 
 def budget_of(budget: int | str | None) -> int | None:
@@ -99,20 +105,21 @@ def checked_batch(batch: Any) -> Batch:
 
 
 def build_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None,
-               batch: Batch, options: GradientOptions) -> BuiltStep:
+               batch: Batch, options: GradientOptions, device: torch.device | None = None) -> BuiltStep:
     """Captures the step, and states it as a problem.
 
     Args:
         optimizer: updates each parameter. None: nothing does.
         options: if gradients are kept, they live until the end, and nothing is updated. What the optimizer has now
             counts.
+        device: where the step would run, as in capture().
 
     Raises:
         InvalidError, UnsupportedError: those of capture(), check_optimizer() and behind_backward().
     """
-    gradients = Gradients(options)
-    captured = capture(module, loss_fn, batch.entries, None if options.scaler is None else torch.ones(()))
-    units = UnitGraph(captured.graph)
+    captured = capture(module, loss_fn, batch.entries, is_scaled=options.scaler is not None, device=device)
+    gradients = Gradients(options, captured.device)
+    units = UnitGraph(captured.graph, captured.recorded)
     states = dict(units.states)
     behind = Behind()
     if optimizer is not None and options.keeps:
@@ -121,12 +128,13 @@ def build_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
         check_optimizer(optimizer, captured.parameters)
         behind = behind_backward(captured, units, optimizer, gradients)
         states.update(behind.states)
-    costs = estimated_costs(units) + [UnitCost(nanoseconds=UPDATE_NANOSECONDS) for _ in behind.updates]
+    runs_on = device_of(captured.device)
+    costs = estimated_costs(units, runs_on.model) + [UnitCost(nanoseconds=UPDATE_NANOSECONDS) for _ in behind.updates]
     results = units.results if options.keeps else units.results[:1]
     values = [units.value_of(one) for one in results if one is not None]
     problem = StepProblem(units, behind.updates, costs, states,
                           list(dict.fromkeys(one for one in values if isinstance(one, Value))),
-                          _origins_of(captured, units, behind.updates), allocated_bytes)
+                          _origins_of(captured, units, behind.updates), runs_on.rounding([]), runs_on)
     return BuiltStep(captured, problem, behind.calls, behind.trials, results, gradients)
 
 
@@ -138,7 +146,7 @@ def adding_step(built: BuiltStep) -> BuiltStep:
     known = {one.name: cost for one, cost in zip(old.updates, old.costs[count:], strict=True)}
     problem = StepProblem(old.units, behind.updates, [*old.costs[:count], *(known[one.name] for one in behind.updates)],
                           old.states, old.kept, _origins_of(built.captured, old.units, behind.updates), old.rounded,
-                          old.link)
+                          old.device, old.link)
     return replace(built, problem=problem, calls=behind.calls, trials=behind.trials)
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,9 @@ from torch.nn.utils.stateless import _reparametrize_module
 from torch.utils import _pytree as pytree
 
 from .._errors import InvalidError, UnsupportedError
-from ._places import PLACE, named_place, place_of_call, place_of_error
+from ._absent_cuda import operators_of_cuda
+from ._device import CPU, can_record, device_of
+from ._places import PLACE, named_place, place_of, place_of_call, place_of_error
 from ._units import has_layout_of, is_random, storage_of, values_of
 
 LossFunction = Callable[..., torch.Tensor]
@@ -35,6 +37,10 @@ class Captured:
     """Frozen parameters and buffers, by name."""
     modules: dict[torch.fx.Node, str]
     """The path of the module that each operator of the forward pass is from, such as "blocks.0.conv"."""
+    device: torch.device = CPU
+    """Where the step runs."""
+    recorded: torch.device = CPU
+    """The device of the tensors of the graph. It is the CPU for a step of CUDA that only is estimated."""
 
     def holder_of(self) -> dict[str, torch.fx.Node]:
         """The placeholder of each parameter, by the name of the parameter."""
@@ -42,20 +48,23 @@ class Captured:
         return dict(zip(self.parameters, holders, strict=False))
 
 
-def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tuple[Any, ...],
-            scale: torch.Tensor | None = None) -> Captured:
+def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tuple[Any, ...], *,
+            is_scaled: bool = False, device: torch.device | None = None) -> Captured:
     """Records one step on tensors without memory. The module, its random state and its buffers stay as they are.
 
     Args:
         module: in training mode, or not, as the step will be.
         loss_fn: takes the output of the module and the last entry of the example. None: the module returns the loss.
         example: what a step takes: the inputs of the module, and the target if there is a `loss_fn`.
-        scale: gradients are those of the loss times this number.
+        is_scaled: gradients are those of the loss times a number.
+        device: where the step would run. None: where the parameters are.
+
+    Without a GPU, a step of CUDA is recorded as if its tensors were on the CPU, because autograd asks for one.
 
     Raises:
         InvalidError: the loss is not one number, or no parameter requires a gradient.
-        UnsupportedError: a tensor is not on the CPU, a parameter has hooks, or the step depends on values of tensors,
-            as with `.item()`.
+        UnsupportedError: tensors are on several devices or on one for which steps are not planned, a parameter has
+            hooks, or the step depends on values of tensors, as with `.item()`.
     """
     parameters = {name: one for name, one in module.named_parameters() if one.requires_grad}
     frozen = {name: one for name, one in module.named_parameters() if not one.requires_grad}
@@ -80,14 +89,27 @@ def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tupl
         return [loss.detach(), *_own_gradients(gradients, tracked, [*trained, *fixed, *given, *scales])]
 
     _check_hooks(parameters)
-    _check_devices({**parameters, **constants}, inputs)
+    here = checked_device({**parameters, **constants}, inputs)
+    device = here if device is None or device.type == here.type else device
+    given = [list(parameters.values()), list(constants.values()), inputs]
+    if not can_record(here):
+        given, here = _on_cpu(given), CPU
     recorded: dict[str, tuple[str | None, str]] = {}
     setters: list[str] = []
-    with _named_modules(module, recorded), _noted_setters(setters), torch.enable_grad():
-        graph = _traced(module, step, list(parameters.values()), list(constants.values()), inputs,
-                        [] if scale is None else [scale])
+    operators = operators_of_cuda() if (here, device.type) == (CPU, "cuda") else nullcontext()
+    with _named_modules(module, recorded), _noted_setters(setters, device), torch.enable_grad(), operators:
+        scales = [given[0][0].detach().new_ones((), dtype=torch.float32)] if is_scaled else []
+        graph = _traced(module, step, *given, scales)
     _check_setters(setters, graph)
     _copy_constants(graph)
+    modules = _noted_modules(module, graph, recorded)
+    check_nodes(graph, here)
+    return Captured(graph, parameters, constants, modules, device, here)
+
+
+def _noted_modules(module: torch.nn.Module, graph: torch.fx.GraphModule,
+                   recorded: dict[str, tuple[str | None, str]]) -> dict[torch.fx.Node, str]:
+    """Notes at each node where it is from, and returns the paths of their modules."""
     modules: dict[torch.fx.Node, str] = {}
     for node in graph.graph.nodes:
         path, line = recorded.get(node.name, (None, ""))
@@ -95,7 +117,7 @@ def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tupl
             modules[node] = path
         if path or line:
             node.meta[PLACE] = named_place(module, path or "", line)
-    return Captured(graph, parameters, constants, modules)
+    return modules
 
 
 def _loss_of(module: torch.nn.Module, loss_fn: LossFunction | None, batch: tuple[Any, ...]) -> torch.Tensor:
@@ -154,12 +176,54 @@ def _write_back(module: torch.nn.Module, state: dict[str, torch.Tensor]) -> None
             given.copy_(present)
 
 
-def _check_devices(held: dict[str, torch.Tensor], inputs: list[torch.Tensor]) -> None:
+def checked_device(held: dict[str, torch.Tensor], inputs: Sequence[torch.Tensor]) -> torch.device:
+    """The one device of tensors by name and of others. Numbers may be on the CPU, whatever the device is.
+
+    Raises:
+        UnsupportedError: they are on several devices, or on one for which steps are not planned.
+    """
     named = [*((f"{name!r}", one) for name, one in held.items()), *(("a tensor of the batch", one) for one in inputs)]
+    first, device = next(((name, one.device) for name, one in named if not _is_host_number(one)), ("", CPU))
+    if device.type not in ("cpu", "cuda"):
+        raise UnsupportedError(f"{first} is on the device {device}, and steps are planned on the CPU and on CUDA; move "
+                               "the module and the batch to one of them")
     for name, one in named:
-        if one.device.type != "cpu":
-            raise UnsupportedError(f"{name} is on the device {one.device}, and only steps on the CPU are planned; move "
-                                   "the module and the batch there")
+        if one.device != device and not _is_host_number(one):
+            raise UnsupportedError(f"{name} is on the device {one.device}, and {first} on {device}; a step is planned "
+                                   f"on one device: move the module and the batch there, as with .to({str(device)!r})")
+    return device
+
+
+def _is_host_number(one: torch.Tensor) -> bool:
+    return bool(one.dim() == 0 and one.device == CPU)
+
+
+def check_nodes(graph: torch.fx.GraphModule, device: torch.device) -> None:
+    """Raises UnsupportedError if an operator makes tensors on a third device, or random numbers on the CPU for another
+    one."""
+    for node in graph.graph.nodes:
+        places = {one.device for one in values_of(node) if one.device.type != "meta"}
+        for other in places - {device, CPU}:
+            raise UnsupportedError(f"{node.name} makes a tensor on {other}, and the step is on {device}; a step is "
+                                   "planned on one device: make it there", place_of(node))
+        if is_random(node) and places and device not in places:  # kernels of CUDA may return seeds on the CPU, too
+            raise UnsupportedError(f"{node.name} takes random numbers on the CPU, and the step is on {device}; take "
+                                   f"them with device={str(device)!r}, or as inputs", place_of(node))
+
+
+def _on_cpu(lists: list[list[torch.Tensor]]) -> list[list[torch.Tensor]]:
+    """The same tensors without memory on the CPU. Those that share bytes still do."""
+    mode = next(one.fake_mode for of_list in lists for one in of_list if isinstance(one, fake_tensor.FakeTensor))
+    bytes_of: dict[tuple[int, torch.dtype], torch.Tensor] = {}
+
+    def moved(one: torch.Tensor) -> torch.Tensor:
+        key = storage_of(one), one.dtype
+        if key not in bytes_of:
+            bytes_of[key] = torch.empty(one.untyped_storage().nbytes() // one.element_size(), dtype=one.dtype)
+        return bytes_of[key].as_strided(one.size(), one.stride(), one.storage_offset())
+
+    with mode, torch.no_grad():
+        return [[moved(one) for one in of_list] for of_list in lists]
 
 
 def has_hooks(one: torch.Tensor) -> bool:
@@ -192,13 +256,17 @@ def _first_line(error: Exception) -> str:
 
 
 SETTERS = ("set_rng_state", "manual_seed", "seed")
-"""Functions of PyTorch that change the state of its generator."""
+"""Functions of PyTorch that change the state of a generator."""
+SETTERS_OF_ALL = ("set_rng_state_all", "manual_seed_all", "seed_all")
+"""Those of torch.cuda that change the states of all devices."""
 
 
 @contextmanager
-def _noted_setters(called: list[str]) -> Iterator[None]:
-    """Notes which of SETTERS are called, which no graph records. Afterwards the generator is as before."""
-    places = [(owner, name, getattr(owner, name)) for owner in (torch, torch.random) for name in SETTERS]
+def _noted_setters(called: list[str], device: torch.device) -> Iterator[None]:
+    """Notes which setters of a state are called, which no graph records. Afterwards the generators are as before."""
+    names = {torch: SETTERS, torch.random: SETTERS, torch.cuda: SETTERS + SETTERS_OF_ALL,
+             torch.cuda.random: SETTERS + SETTERS_OF_ALL}
+    places = [(owner, name, getattr(owner, name)) for owner, of_owner in names.items() for name in of_owner]
 
     def noting(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def note_and_call(*args: Any, **kwargs: Any) -> Any:
@@ -207,9 +275,10 @@ def _noted_setters(called: list[str]) -> Iterator[None]:
 
         return note_and_call
 
-    with torch.random.fork_rng(devices=[]):
+    with device_of(device).forked_generators():
         for owner, name, function in places:
-            setattr(owner, name, noting(name, function))
+            label = f"cuda.{name}" if owner in (torch.cuda, torch.cuda.random) else name
+            setattr(owner, name, noting(label, function))
         try:
             yield
         finally:

@@ -15,12 +15,11 @@ from torch.optim import Optimizer
 from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
 
 from .._errors import Error, InvalidError, UnsupportedError
-from .._memory_meter import MemoryMeter
 from .._ordering import keep_budget
 from ._build import BuiltStep, budget_of, build_step, checked_batch
 from ._capture import LossFunction
+from ._device import Device
 from ._gradients import GradientOptions
-from ._problem import GENERATOR_BYTES
 from ._profile import measured_costs
 from ._program import program_of
 from ._regions import (
@@ -120,6 +119,7 @@ def checkpoint_policy(module: torch.nn.Module, loss_fn: LossFunction | None, exa
     calls: Counter[str] = Counter()
     with _counting(module, paths, calls):
         built = build_step(module, loss_fn, optimizer, given, GradientOptions(keeps=True))
+    built.check_runs()
     found = {path: one if calls[path] == 1 else f"is called {calls[path]} times in a step"
              for path, one in regions_of(built, paths).items()}
     reasons = [f"region {path!r} {one}" for path, one in found.items() if isinstance(one, str)]
@@ -131,8 +131,11 @@ def checkpoint_policy(module: torch.nn.Module, loss_fn: LossFunction | None, exa
                                "train_step()")
     units = built.problem.units
     dry = program_of(built.captured.graph, units, None, range(len(units.units)), units.results)
-    built.problem.costs = measured_costs(dry, units.units, arguments_of(built, given), built.problem.costs)
-    plain = min(_taken(module, loss_fn, batch) for _ in range(2))  # libraries keep caches from their first calls
+    device = built.problem.device
+    measured = measured_costs(dry, units.units, arguments_of(built, given), built.problem.costs, device)
+    built.problem.costs = measured.costs
+    built.problem.note_workspaces(measured.kept)
+    plain = min(_taken(module, loss_fn, batch, device) for _ in range(2))  # libraries keep caches at first
     search = _Search(built, chosen, limit, plain)
     for _ in range(ROUNDS):
         policy = _measured_policy(module, loss_fn, batch, search, search.best(may_drop=regions is None))
@@ -167,7 +170,7 @@ class _Search:
         sequence = sequence_of(self.built, self.regions, saved)
         mapping = with_regions(problem, self.mapping, self.regions, saved)
         answer = keep_budget({**mapping, "groups": [sequence]}, self._total, effort=0)
-        return answer.peak + len(self.regions) * problem.rounded(GENERATOR_BYTES), answer.overhead
+        return answer.peak + len(self.regions) * problem.rounded(problem.device.generator_bytes), answer.overhead
 
     def best(self, may_drop: bool) -> set[int]:
         """What is saved at the least time among the policies that are tried. Raises InvalidError if none fits."""
@@ -232,7 +235,7 @@ def _measured_policy(module: torch.nn.Module, loss_fn: LossFunction | None, batc
     contexts = {path: _contexts(calls, path in mutable, partial(seen.__getitem__, path))
                 for path, calls in regions.items()}
     with _applied(module, contexts):
-        measured = _taken(module, loss_fn, batch)
+        measured = _taken(module, loss_fn, batch, search.built.problem.device)
     for region in search.regions:
         if seen[region.path] != region.counts:
             raise UnsupportedError(f"region {region.path!r} does not call the operators that were recorded; leave it "
@@ -241,21 +244,22 @@ def _measured_policy(module: torch.nn.Module, loss_fn: LossFunction | None, batc
                         mutable)
 
 
-def _taken(module: torch.nn.Module, loss_fn: LossFunction | None, batch: tuple[Any, ...]) -> int:
+def _taken(module: torch.nn.Module, loss_fn: LossFunction | None, batch: tuple[Any, ...], device: Device) -> int:
     """Bytes that forward and backward pass take, at most. The module and the generator are as before afterwards."""
     kept = [(part._buffers, name, one, one.clone()) for part in module.modules()
             for name, one in part._buffers.items() if one is not None]
     parameters = [one for one in module.parameters() if one.requires_grad]
     try:
-        with torch.random.fork_rng(devices=[]), torch.enable_grad(), MemoryMeter() as meter:
+        with device.forked_generators(), torch.enable_grad(), device.meter() as meter:
             loss = module(*batch) if loss_fn is None else loss_fn(module(*batch[:-1]), batch[-1])
             torch.autograd.grad(loss, parameters, allow_unused=True)
+            peak = meter.peak
     finally:
         with torch.no_grad():
             for buffers, name, one, before in kept:
                 one.copy_(before)
                 buffers[name] = one  # forward() may have assigned another one
-    return meter.peak
+    return peak
 
 
 def _contexts(saved: frozenset[OperatorCall], is_mutable: bool,

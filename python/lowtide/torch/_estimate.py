@@ -10,6 +10,7 @@ import torch
 from torch.amp import GradScaler
 from torch.optim import Optimizer
 
+from .._errors import InvalidError
 from .._ordering import BudgetSequence, budget_curve, keep_budget
 from ._build import build_step, checked_batch, options_of
 from ._capture import LossFunction
@@ -66,7 +67,11 @@ class StepEstimate:
     """What is live at the peak beside the states, the largest first."""
     curve: tuple[BudgetPoint, ...]
     """From the peak downwards. Budgets for which no sequence was found are left out: the floor may be below the last
-    one. Costs are estimates of a plain model of one core."""
+    one. Costs are estimates of a plain model of one core or one GPU."""
+    device: str = "cpu"
+    """Whose bytes these are, such as "cuda:0"."""
+    is_recorded_there: bool = True
+    """False: there is no such device, so the step was recorded with the operators of the CPU."""
 
     def __str__(self) -> str:
         lines = [f"peak   {shown_bytes(self.peak)}, with nothing run again",
@@ -85,6 +90,9 @@ class StepEstimate:
                   for point in self.curve]
         if self.least > self.floor:
             lines.append("no plan was found for less")
+        if self.device != "cpu":
+            lines.append(f"bytes are blocks of the caching allocator on {self.device}"
+                         + ("" if self.is_recorded_there else ", of the operators that PyTorch runs on the CPU"))
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
@@ -92,12 +100,14 @@ class StepEstimate:
         return {"schema_version": 1, "peak_bytes": self.peak, "floor_bytes": self.floor, "least_bytes": self.least,
                 "states_bytes": self.states, "obstacle": None if self.obstacle is None else self.obstacle._asdict(),
                 "obstacle_beside": self.obstacle_beside,
-                "held": [one._asdict() for one in self.held], "curve": [one._asdict() for one in self.curve]}
+                "held": [one._asdict() for one in self.held], "curve": [one._asdict() for one in self.curve],
+                "device": self.device, "is_recorded_there": self.is_recorded_there}
 
 
 def estimate(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None = None, *,
              example: tuple[Any, ...], gradients: str = "update", clip_norm: float | None = None,
-             scaler: GradScaler | None = None, accumulate: int = 1, points: int = 12) -> StepEstimate:
+             scaler: GradScaler | None = None, accumulate: int = 1, points: int = 12,
+             device: str | torch.device | None = None) -> StepEstimate:
     """Says what a step needs and what budgets cost. Nothing is run, and no tensor of the step gets memory.
 
     The module and the example may be without memory, too (torch.device("meta") is not enough: make them under
@@ -107,12 +117,14 @@ def estimate(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: O
         module, loss_fn, optimizer, example, gradients, clip_norm, scaler, accumulate: as for
             train_step().
         points: budgets that are tried, in equal steps from the peak to the floor, at least 2.
+        device: "cuda" counts a module that is on the CPU as if it were on CUDA. None: where the module is.
 
     Raises:
         Error: as train_step(), except for budgets.
     """
     options = options_of(gradients, optimizer, clip_norm=clip_norm, scaler=scaler, accumulate=accumulate)
-    problem = build_step(module, loss_fn, optimizer, checked_batch(example), options).problem
+    built = build_step(module, loss_fn, optimizer, checked_batch(example), options, _chosen(device))
+    problem = built.problem
     mapping = problem.as_mapping()
     free = solve(problem, None)
     curve = budget_curve(mapping, points=points, effort=points * EFFORT // 4)
@@ -123,7 +135,19 @@ def estimate(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: O
                         obstacle=obstacle, obstacle_beside=beside, states=states, kinds=text_of_states(problem),
                         held=_held(problem, found[0] if found[0].peak <= free.peak else free),
                         curve=tuple(BudgetPoint(point.budget, point.overhead, point.proven_optimal)
-                                    for point in found))
+                                    for point in found),
+                        device=str(built.captured.device),
+                        is_recorded_there=built.captured.recorded == built.captured.device)
+
+
+def _chosen(device: str | torch.device | None) -> torch.device | None:
+    if device is None:
+        return None
+    try:
+        chosen = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise InvalidError(f"device is {device!r}; give 'cpu' or 'cuda'") from error
+    return torch.device(chosen.type, chosen.index or 0) if chosen.type == "cuda" else torch.device(chosen.type)
 
 
 def _held(problem: StepProblem, sequence: BudgetSequence) -> tuple[HeldBytes, ...]:

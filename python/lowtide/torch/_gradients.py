@@ -96,8 +96,9 @@ def joined_norm(norms: list[torch.Tensor], most: float) -> tuple[torch.Tensor, t
 class Gradients:
     """Values of a running step that concern several gradients. They are set and read in the order of its plan."""
 
-    def __init__(self, options: GradientOptions) -> None:
+    def __init__(self, options: GradientOptions, device: torch.device) -> None:
         self.options = options
+        self._device = device
         self._norms: dict[str, torch.Tensor] = {}
         self._factor: torch.Tensor | None = None
         self.norm: torch.Tensor | None = None
@@ -114,7 +115,7 @@ class Gradients:
         if scaler is None:
             return None
         if scaler._scale is None:
-            scaler.scale(torch.zeros(()))  # makes it
+            scaler.scale(torch.zeros((), device=self._device))  # makes it
         return scaler._scale
 
     def begin(self) -> None:
@@ -123,7 +124,7 @@ class Gradients:
         scale = self.scale()
         if scale is not None and not self.options.keeps:
             self._inverse = scale.double().reciprocal().float()
-            self._found = torch.zeros(())
+            self._found = torch.zeros((), device=scale.device)
 
     def end(self, optimizer: Optimizer) -> None:
         """Behind a program with updates: the next scale, and what schedulers of learning rates ask for."""

@@ -12,7 +12,8 @@ from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
 from .._errors import UnsupportedError
-from ._heap import allocated_bytes
+from ._capture import check_nodes, checked_device
+from ._device import device_of
 from ._problem import StepProblem, UnitCost, Update
 from ._profile import estimated_costs
 from ._units import UnitGraph, Value, has_layout_of, storage_of, values_of
@@ -83,7 +84,9 @@ def read_joint(graph: GraphModule, count: int, leaves: Mapping[int, torch.Tensor
     holder_of = {one.meta.get("desc"): one for one in holders}
     rewritten = [_holder(holder_of, one.mutated_input) for one in described[:count] if hasattr(one, "mutated_input")]
     tangents = frozenset(one for one in holders if "tangents" in one.name)
-    return Joint(graph, UnitGraph(graph), count, tangents,
+    device = checked_device({}, [tensor for one in holders for tensor in values_of(one)])
+    check_nodes(graph, device)
+    return Joint(graph, UnitGraph(graph, device), count, tangents,
                  [_place_of(one.meta.get("desc")) for one in holders if one not in tangents], rewritten)
 
 
@@ -182,12 +185,14 @@ def problem_of(joint: Joint, beside: Mapping[str, int]) -> JointProblem:
             units.units[value.unit].once = True
     reads = dict.fromkeys(one for node in joint.results if isinstance(one := units.value_of(node), Value))
     boundary = Update("", tuple(reads), tuple(sorted(rewritten)), BOUNDARY, (0, *tangents.values()))
-    costs = [*estimated_costs(units), UnitCost()]
+    device = device_of(units.device)
+    costs = [*estimated_costs(units, device.model), UnitCost()]
     saved = {one for at in behind for one in units.units[at].reads if isinstance(one, Value) and one.unit not in behind}
-    states[AUTOGRAD] = OBJECTS + OBJECTS_OF_INPUT * len(joint.places) + OBJECTS_OF_SAVED * len(saved)
+    if device.counts_objects:
+        states[AUTOGRAD] = OBJECTS + OBJECTS_OF_INPUT * len(joint.places) + OBJECTS_OF_SAVED * len(saved)
     return JointProblem(units, [boundary], costs, {**states, **beside},
                         list(dict.fromkeys(one for one in values if isinstance(one, Value))),
-                        [*(_origin_of(unit.nodes) for unit in units.units), ""], allocated_bytes,
+                        [*(_origin_of(unit.nodes) for unit in units.units), ""], device.rounding([]), device,
                         tangents=tangents, sides=_sides(units, behind))
 
 

@@ -60,12 +60,13 @@ class Copies(Protocol):
 
 
 @contextmanager
-def drained_on_errors(copies: Copies) -> Iterator[None]:
+def drained_on_errors(copies: Copies | None) -> Iterator[None]:
     """If a program ends in the middle, nothing gets bytes that a copy still uses."""
     try:
         yield
     except BaseException:
-        copies.drain()
+        if copies is not None:
+            copies.drain()
         raise
 
 
@@ -160,7 +161,7 @@ class CudaCopies:
         """As in Copies."""
         if size > self._host.numel():
             self.drain()
-            self._host = torch.empty(size, dtype=torch.uint8, pin_memory=True)
+            self._host = _pinned(size)
 
     def begin_out(self, storage: torch.UntypedStorage, offset: int) -> Copy:
         """As in Copies."""
@@ -182,6 +183,11 @@ class CudaCopies:
         with torch.cuda.stream(stream):
             target.copy_(source, non_blocking=True)
         return _Ended(self._device, stream.record_event())
+
+
+def _pinned(size: int) -> torch.Tensor:
+    """Memory that copies read and write beside the runs. PyTorch pins the next power of two."""
+    return torch.empty(size, dtype=torch.uint8, pin_memory=True)
 
 
 def _bytes_of(storage: torch.UntypedStorage) -> torch.Tensor:

@@ -121,12 +121,12 @@ def check_offload(offload: str | None, budget: int | None, *, arena: bool) -> No
 
 def copies_for(built: BuiltStep) -> Copies:
     """What moves values of a step. Raises as copies_of()."""
-    return copies_of(_device_of(built))
+    return copies_of(built.captured.device)
 
 
 def with_link(built: BuiltStep, copies: Copies, profile: ProfileFile | None) -> BuiltStep:
     """The same step, whose values may move over the link that the profile has, or that is measured now."""
-    device = _device_of(built)
+    device = built.captured.device
     link = None if profile is None else profile.link_of(device)
     if link is None:
         link = link_of(device)
@@ -134,10 +134,6 @@ def with_link(built: BuiltStep, copies: Copies, profile: ProfileFile | None) -> 
             profile.note_link(device, link)
     built.problem.link = link.slower()
     return replace(built, copies=copies)
-
-
-def _device_of(built: BuiltStep) -> torch.device:
-    return next(iter(built.captured.parameters.values())).device
 
 
 def program_for(built: BuiltStep, sequence: BudgetSequence, *, is_dry: bool = False,

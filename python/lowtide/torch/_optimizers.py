@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import torch
 from torch.optim import Optimizer
 
 from .._errors import InvalidError, UnsupportedError
-from .._memory_meter import MemoryMeter
+from ._device import Device, bytes_on
 from ._problem import UnitCost
 from ._program import OUTSIDE, begin_run
 from ._units import storage_of, tensors_of
@@ -99,16 +98,18 @@ def updates_of(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter],
 
 
 def present_bytes(optimizer: Optimizer) -> list[int]:
-    """Bytes of each of the tensors that the optimizer keeps now."""
-    sizes = {storage_of(value): value.untyped_storage().nbytes() for of_parameter in optimizer.state.values()
-             for value in tensors_of(tuple(of_parameter.values()))}
+    """Bytes of each of the tensors that the optimizer keeps now; 0 for one on the CPU whose parameter is not."""
+    sizes = {storage_of(value): bytes_on(value, parameter.device) for parameter, kept in optimizer.state.items()
+             for value in tensors_of(tuple(kept.values()))}
     return list(sizes.values())
 
 
-def state_bytes(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter]) -> dict[str, dict[str, int]]:
+def state_bytes(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter],
+                device: torch.device) -> dict[str, dict[str, int]]:
     """Bytes that the optimizer keeps for each parameter after its first step, by the key of its state.
 
-    The first step makes them, so it is tried on parameters without memory.
+    The first step makes them, so it is tried on parameters without memory. What it keeps on the CPU for parameters of
+    another device, such as a count of steps, has no bytes.
     """
     groups = groups_of(optimizer)
     found: dict[str, dict[str, int]] = {}
@@ -116,12 +117,15 @@ def state_bytes(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter])
         if id(one) not in groups:
             continue
         trial = torch.nn.Parameter(torch.empty_like(one, device="meta"))
-        part = _part_of(optimizer, {**optimizer.param_groups[groups[id(one)]], "fused": False, "foreach": False}, trial)
+        group = optimizer.param_groups[groups[id(one)]]
+        plain = {key: False for key in ("fused", "foreach", "capturable") if key in group}
+        part = _part_of(optimizer, {**group, **plain}, trial)
         part.state = defaultdict(dict)
         trial.grad = torch.empty_like(trial)
         part.step()
-        found[name] = {key: value.untyped_storage().nbytes() for key, value in part.state[trial].items()
-                       if isinstance(value, torch.Tensor)}
+        is_all_there = device.type == "cpu" or bool(group.get("fused") or group.get("capturable"))
+        found[name] = {key: value.untyped_storage().nbytes() if is_all_there or value.device.type == "meta" else 0
+                       for key, value in part.state[trial].items() if isinstance(value, torch.Tensor)}
     return found
 
 
@@ -148,19 +152,22 @@ def update_trial(optimizer: Optimizer, number: int, parameter: torch.nn.Paramete
     return Trial(("update", tuple(parameter.shape), parameter.dtype, number), prepare)
 
 
-def measured_trials(trials: Sequence[Trial]) -> list[UnitCost]:
+def measured_trials(trials: Sequence[Trial], device: Device) -> list[UnitCost]:
     """What each trial takes. It has the memory of its tensors for a short time: for an update, of one parameter, its
     gradient and what the optimizer keeps for it."""
     known: dict[Hashable, UnitCost] = {}
-    with MemoryMeter():
+    with device.meter():
         for one in trials:
             if one.form not in known:
-                known[one.form] = _tried(one.prepare())
+                known[one.form] = _tried(one.prepare(), device)
     return [known[one.form] for one in trials]
 
 
-def _tried(run: Callable[[], object]) -> UnitCost:
-    begin = time.perf_counter_ns()
-    with MemoryMeter() as meter:
+def _tried(run: Callable[[], object], device: Device) -> UnitCost:
+    timer = device.timer()
+    with device.meter() as meter:
+        timer.start()
         run()
-    return UnitCost(max(time.perf_counter_ns() - begin, 1), meter.peak)
+        timer.stop()
+        scratch = device.scratch_of(meter.peak, [])
+    return UnitCost(max(timer.take()(), 1), scratch)

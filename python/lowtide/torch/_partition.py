@@ -12,7 +12,7 @@ from torch.fx import Graph, GraphModule, Node
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ._joint import Joint, JointProblem
-from ._problem import GENERATOR_BYTES, UnitCost
+from ._problem import UnitCost
 from ._profile import measured_costs
 from ._program import UpdateCall, enter_state, generator_state, program_of
 
@@ -25,18 +25,18 @@ def program_of_joint(joint: Joint, problem: JointProblem, sequence: Sequence[int
     """Both passes as one program, with the mark of the boundary inside."""
     program = program_of(joint.graph, problem.units, [UpdateCall(backward_begins, tuple(joint.results))], sequence,
                          [*joint.results, *joint.gradients])
-    _complete_values(program.graph)
+    _complete_values(program.graph, problem.device.state_bytes)
     return program
 
 
-def _complete_values(graph: Graph) -> None:
+def _complete_values(graph: Graph, size: int) -> None:
     """States of the generator are tensors without a node in the captured graph."""
     modes = [value.fake_mode for one in graph.find_nodes(op="placeholder")
              if (value := one.meta.get("val")) is not None and hasattr(value, "fake_mode")]
     for node in graph.nodes:
         if node.target in (generator_state, enter_state):
             with modes[0]:
-                node.meta["val"] = torch.empty(GENERATOR_BYTES, dtype=torch.uint8)
+                node.meta["val"] = torch.empty(size, dtype=torch.uint8)
 
 
 def halves(program: GraphModule, count: int, tangents: Set[str]) -> tuple[GraphModule, GraphModule]:
@@ -103,11 +103,12 @@ def measured(joint: Joint, problem: JointProblem, sequence: Sequence[int], given
         inputs = iter(given)
         arguments = [_ones_like(one) if one in joint.tangents or (real := next(inputs)) is None else real.detach()
                      for one in joint.graph.graph.find_nodes(op="placeholder")]
-        costs = measured_costs(dry, problem.units.units, arguments, problem.costs[:count])
-    return costs + problem.costs[count:]
+        found = measured_costs(dry, problem.units.units, arguments, problem.costs[:count], problem.device)
+    problem.note_workspaces(found.kept)
+    return found.costs + problem.costs[count:]
 
 
 def _ones_like(node: Node) -> torch.Tensor:
     value = node.meta["val"]
-    made = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype)
+    made = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)
     return made.fill_(1 if value.is_floating_point() else 0)

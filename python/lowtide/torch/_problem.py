@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._ordering import Link
-from ._heap import share_heap
+from ._device import CPU_DEVICE, Device
 from ._units import Output, UnitGraph, Value
 
-GENERATOR_BYTES = 5056
-"""What torch.get_rng_state() returns for the generator of the CPU."""
+WORKSPACES = "workspaces of libraries"
+"""Among the states: what they keep between operators."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ class StepProblem:
     """The module of each unit and update, or ""."""
     rounded: Callable[[int], int] = lambda size: size
     """What the allocator takes for a storage with this number of bytes."""
+    device: Device = CPU_DEVICE
+    """Where the step runs."""
     link: Link | None = None
     """Over which outputs may leave for the host and come back."""
 
@@ -77,11 +79,16 @@ class StepProblem:
                 "nodes": nodes, "edges": self._edges(),
                 "outputs": [[value.unit, value.output] for value in self.kept]}
 
-    def use_heap(self) -> None:
-        """Counts what the heap of this process gives for each size."""
+    def use_allocator(self) -> None:
+        """Counts what the allocator of this process gives for each size."""
         sizes = [one.size for unit in self.units.units for one in unit.outputs]
         made = [size for one in self.updates for size in one.makes]
-        self.rounded = share_heap([*sizes, *made, *self.states.values()])
+        self.rounded = self.device.rounding([*sizes, *made, *self.states.values()])
+
+    def note_workspaces(self, kept: int) -> None:
+        """Libraries were measured to keep these bytes between operators."""
+        if kept > self.states.get(WORKSPACES, 0):
+            self.states[WORKSPACES] = kept
 
     def written_states(self) -> set[str]:
         """The states that the step writes over, besides running statistics."""
@@ -90,10 +97,13 @@ class StepProblem:
 
     def bytes_of_state(self, name: str) -> int:
         """What a state takes, with the objects of its tensor and of its views."""
-        return self.rounded(self.states[name]) + self.units.view_bytes_of(name)
+        return self.rounded(self.states[name]) + self._views_of(name)
 
     def _bytes_of(self, output: Output) -> int:
-        return self.rounded(output.size) + self.units.view_bytes_of(output)
+        return self.rounded(output.size) + self._views_of(output)
+
+    def _views_of(self, content: Output | str) -> int:
+        return self.units.view_bytes_of(content) if self.device.counts_objects else 0
 
     def _node_of_unit(self, at: int) -> dict[str, Any]:
         unit = self.units.units[at]
@@ -109,7 +119,7 @@ class StepProblem:
         if unit.once:
             node["once"] = True
         elif unit.is_random:
-            node["seed_bytes"] = GENERATOR_BYTES
+            node["seed_bytes"] = self.device.generator_bytes
         return self._with_origin(node, at)
 
     def _node_of_update(self, at: int) -> dict[str, Any]:

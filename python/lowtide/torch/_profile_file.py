@@ -17,8 +17,9 @@ from torch.optim import Optimizer
 from .._errors import Error, InvalidError, IoError, MalformedError, MismatchError, read_text, write_text
 from .._request import StrPath
 from ._build import Batch, BuiltStep
+from ._device import CPU_DEVICE, device_of
 from ._link import HostLink
-from ._problem import UnitCost, names_of
+from ._problem import WORKSPACES, UnitCost, names_of
 from ._units import values_of
 
 FORMAT = "lowtide step profile"
@@ -66,6 +67,7 @@ class ProfileFile:
             raise MalformedError(f"the step with the batch {step['batch']} has not the nodes of its graph; {AGAIN}",
                                  str(self._path))
         built.problem.costs = [UnitCost(one["ns"], one["scratch"]) for one in nodes]
+        built.problem.note_workspaces(step.get("workspaces", 0))
         for unit, one in zip(built.problem.units.units, nodes, strict=False):
             if len(one["bytes"]) != len(unit.outputs):
                 raise MalformedError(f"node {one['name']!r} has {len(one['bytes'])} sizes and {len(unit.outputs)} "
@@ -82,6 +84,8 @@ class ProfileFile:
                  for name, cost, of_node in zip(names_of(problem), problem.costs, sizes, strict=True)]
         step = {"batch": _text_of(batch), "threads": torch.get_num_threads(), "graph": _digest_of(built),
                 "nodes": nodes}
+        if WORKSPACES in problem.states:
+            step["workspaces"] = problem.states[WORKSPACES]
         others = [one for one in self._steps if (one["graph"], one["threads"]) != (step["graph"], step["threads"])]
         self._steps = [*others, step]
         links = {"links": self._links} if self._links else {}
@@ -113,9 +117,9 @@ class ProfileFile:
             raise MalformedError(f"is no profile of a step; {AGAIN}", str(self._path)) from None
         if not isinstance(read, dict) or read.get("format") != FORMAT or read.get("version") != 1:
             raise MalformedError(f"is no profile of a step in version 1; {AGAIN}", str(self._path))
-        for key, mine in self._owner.items():
+        for key, mine in {"device": None, **self._owner}.items():
             if read.get(key) != mine:
-                raise self._mismatch(_difference(key, read.get(key), mine))
+                raise self._mismatch(_difference(key, read.get(key) or "cpu", mine or "cpu"))
         steps = read.get("steps")
         if not isinstance(steps, list) or not all(_is_step(one) for one in steps):
             raise MalformedError(f"an entry of \"steps\" is incomplete or has a value of a wrong type; {AGAIN}",
@@ -136,7 +140,9 @@ def _owner_of(module: torch.nn.Module, optimizer: Optimizer | None) -> dict[str,
     groups = [] if optimizer is None else optimizer.param_groups
     options = [f"fused={group.get('fused')} foreach={group.get('foreach')}" for group in groups]
     cpu = f"{platform.machine()} {torch.backends.cpu.get_cpu_capability()}"
-    return {"lowtide": version("lowtide"), "torch": torch.__version__, "cpu": cpu,
+    device = device_of(held[0][1].device) if held else CPU_DEVICE
+    named = {} if (kind := device.name()) is None else {"device": kind}
+    return {"lowtide": version("lowtide"), "torch": torch.__version__, "cpu": cpu, **named,
             "optimizer": " ".join([type(optimizer).__name__, *options]),
             "module": [f"{name} {_form_of(one)}{' trained' if one.requires_grad else ''}" for name, one in held]}
 
@@ -158,6 +164,7 @@ def _is_link(one: Any) -> bool:
 def _is_step(one: Any) -> bool:
     return (isinstance(one, dict) and isinstance(one.get("batch"), str) and isinstance(one.get("threads"), int)
             and isinstance(one.get("graph"), str) and isinstance(one.get("nodes"), list)
+            and _is_size(one.get("workspaces", 0))
             and all(_is_node(node) for node in one["nodes"]))
 
 

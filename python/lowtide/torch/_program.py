@@ -27,21 +27,24 @@ from ._units import (
 )
 
 
-def generator_state() -> torch.Tensor:
-    """The state of the generator of the CPU before a random unit runs."""
-    return torch.get_rng_state()
+def generator_state(device: torch.device) -> torch.Tensor:
+    """The state of the generator of a device before a random unit runs. It is in the memory of the host."""
+    return torch.get_rng_state() if device.type == "cpu" else torch.cuda.get_rng_state(device)
 
 
-def enter_state(state: torch.Tensor) -> torch.Tensor:
+def enter_state(state: torch.Tensor, device: torch.device) -> torch.Tensor:
     """Goes back to an earlier state of the generator. Returns the present one."""
-    present = torch.get_rng_state()
-    torch.set_rng_state(state)
+    present = generator_state(device)
+    leave_state(state, device)
     return present
 
 
-def leave_state(present: torch.Tensor) -> None:
+def leave_state(present: torch.Tensor, device: torch.device) -> None:
     """Ends what enter_state() began."""
-    torch.set_rng_state(present)
+    if device.type == "cpu":
+        torch.set_rng_state(present)
+    else:
+        torch.cuda.set_rng_state(present, device)
 
 
 OUTSIDE = -1
@@ -151,9 +154,9 @@ class Writer:
         run = UnitRun(number)
         present = None
         if unit.is_random and is_rerun:
-            present = self._graph.call_function(enter_state, (self._generators[number],))
+            present = self._graph.call_function(enter_state, (self._generators[number], self._units.device))
         elif unit.is_random and may_run_again:
-            self._generators[number] = self._graph.call_function(generator_state)
+            self._generators[number] = self._graph.call_function(generator_state, (self._units.device,))
         for node in unit.nodes:
             target, args = REPLACED.get(node.target, node.target), node.args
             absent: tuple[int, ...] = ()
@@ -167,7 +170,7 @@ class Writer:
                 if user in self._units.unit_of and user.target is getitem and user.users and user.args[1] not in absent:
                     self._made[user] = like(user, self._graph.call_function(getitem, (new, user.args[1])))
         if present is not None:
-            self._graph.call_function(leave_state, (present,))
+            self._graph.call_function(leave_state, (present, self._units.device))
 
     def call(self, number: int, update: UpdateCall) -> None:
         """Writes an update, or what comes before it."""

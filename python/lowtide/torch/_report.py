@@ -11,7 +11,8 @@ from ._problem import StepProblem, names_of
 
 MOST_SHOWN = 8
 OTHER_STATES = {"gradient of": "held gradients", "inverse scale": "scale of the loss", "result": "new statistics",
-                "beside": "what is beside", "objects of autograd": "objects of autograd"}
+                "workspaces": "workspaces of libraries", "beside": "what is beside",
+                "objects of autograd": "objects of autograd"}
 """What states are that are none of the usual ones, by what their names begin with."""
 
 

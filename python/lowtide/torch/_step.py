@@ -12,7 +12,7 @@ from torch.autograd.graph import increment_version
 from torch.fx import GraphModule
 from torch.optim import Optimizer
 
-from .._errors import InvalidError, MismatchError, OverLimitError
+from .._errors import InvalidError, MismatchError, OverLimitError, UnsupportedError
 from .._ordering import BudgetSequence, budget_curve, budget_page, keep_budget
 from ._arena import Arena, arena_of, trim_heap
 from ._build import Batch, BuiltStep, adding_step, build_step, checked_batch
@@ -112,7 +112,7 @@ class TrainStep:
         plan.gradients.begin()
         given = arguments_of(plan, checked)
         with (below_autograd(), nullcontext() if plan.arena is None else plan.arena.placed(),
-              nullcontext() if self._copies is None else drained_on_errors(self._copies)):
+              drained_on_errors(self._copies)):
             loss, *gradients = plan.program(*given)
         increment_version([given[at] for at in plan.written])
         if self._options.keeps:
@@ -205,7 +205,8 @@ class TrainStep:
         """What the plan of the latest call does: the peak and what holds it, what runs again, and why not less."""
         plan = self._planned_last()
         text = report_of(plan.problem, plan.sequence, has_budget=self._budget is not None)
-        return text if plan.arena is None else f"{text}\n{plan.arena.remark()}"
+        remarks = [plan.problem.device.remark(), "" if plan.arena is None else plan.arena.remark()]
+        return "\n".join([text, *filter(None, remarks)])
 
     def html(self) -> str:
         """A page that works offline, with the values of the plan of the latest call over its runs."""
@@ -236,12 +237,15 @@ class TrainStep:
         forms = tuple((leaf.dtype, leaf.shape, leaf.stride(), leaf.device, leaf.requires_grad,
                        storages.setdefault(leaf.untyped_storage()._cdata, len(storages)))
                       if isinstance(leaf, torch.Tensor) else (type(leaf), leaf) for leaf in batch.leaves)
-        autocast = torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu")
-        return forms, str(batch.spec), watch.plain_values(), autocast, torch.get_num_threads()
+        return forms, str(batch.spec), watch.plain_values(), watch.device.autocast(), torch.get_num_threads()
 
     def _planned(self, batch: Batch) -> tuple[StepPlan, StepPlan]:
         built = build_step(self._module, self._loss_fn, self._optimizer, batch, self._options)
-        built.problem.use_heap()
+        built.check_runs()
+        if self._has_arena and not built.problem.device.counts_objects:
+            raise UnsupportedError("an arena is a part of the heap of the C library, and blocks on "
+                                   f"{built.captured.device} are those of PyTorch's caching allocator; use arena=False")
+        built.problem.use_allocator()
         if self._offloads:
             self._copies = self._copies or copies_for(built)
             built = with_link(built, self._copies, self._profile)
@@ -298,7 +302,7 @@ def _placed_plan(built: BuiltStep, sequence: BudgetSequence, batch: Batch, *, gr
 def _measured_plan(built: BuiltStep, budget: int | str, batch: Batch) -> BudgetSequence:
     """The sequence for costs that are measured in the memory of sequences before. They become those of the problem."""
     problem = built.problem
-    problem.costs[len(problem.units.units):] = measured_trials(built.trials)
+    problem.costs[len(problem.units.units):] = measured_trials(built.trials, problem.device)
     is_least = isinstance(budget, str)
     sequence = _lowest(problem)[1] if is_least else _kept(problem, budget, "; scratch of operators comes on top")
     for left in reversed(range(MEASUREMENTS)):
@@ -312,8 +316,11 @@ def _measured(built: BuiltStep, sequence: BudgetSequence, batch: Batch) -> list[
     units = built.problem.units
     dry = program_for(built, sequence, is_dry=True)
     count = len(units.units)
-    costs = measured_costs(dry, units.units, arguments_of(built, batch), built.problem.costs[:count])
-    return costs + built.problem.costs[count:]
+    with drained_on_errors(built.copies):
+        found = measured_costs(dry, units.units, arguments_of(built, batch), built.problem.costs[:count],
+                               built.problem.device)
+    built.problem.note_workspaces(found.kept)
+    return found.costs + built.problem.costs[count:]
 
 
 def arguments_of(plan: BuiltStep | StepPlan, batch: Batch) -> list[torch.Tensor]:

@@ -14,6 +14,7 @@ from torch.fx import Node
 
 from .._errors import UnsupportedError
 from .._schema import written_arguments
+from ._device import CPU, bytes_on
 from ._heap import view_bytes
 from ._places import place_of
 
@@ -26,8 +27,9 @@ SAME = {aten.detach.default, aten.alias.default}
 REPLACED = {aten.lift_fresh.default: aten.lift_fresh_copy.default}
 
 # Normalizations that compute new statistics: the operands with the older ones, and the operand that says whether the
-# run trains. The first one writes over these operands although its schema does not say so.
-STATISTICS = {aten.native_batch_norm.default: ((3, 4), 5),
+# run trains. All but the last one write over these operands although their schemas do not say so.
+STATISTICS = {aten.native_batch_norm.default: ((3, 4), 5), aten.cudnn_batch_norm.default: ((3, 4), 5),
+              aten.miopen_batch_norm.default: ((3, 4), 5),
               aten._native_batch_norm_legit_functional.default: ((3, 4), 5)}
 
 # The normalization that returns the new statistics: these results, and the operator and the operands of a rerun, which
@@ -165,7 +167,9 @@ def _refusal_of_operator(node: Node) -> UnsupportedError:
 class UnitGraph:
     """All units of a captured step, in the order in which autograd runs them."""
 
-    def __init__(self, graph: torch.fx.GraphModule) -> None:
+    def __init__(self, graph: torch.fx.GraphModule, device: torch.device = CPU) -> None:
+        """Reads a graph. Tensors of the CPU have no bytes if the device is another one."""
+        self.device = device
         self.units: list[Unit] = []
         self.states: dict[str, int] = {}
         """Bytes of the storage of each placeholder, and of statistics that normalizations return. Placeholders that
@@ -227,7 +231,7 @@ class UnitGraph:
             if key not in self._content:
                 self._content[key] = node.name
                 self._storages[node.name] = [*self._storages.get(node.name, ()), key]
-                self.states[node.name] = tensor.untyped_storage().nbytes()
+                self.states[node.name] = bytes_on(tensor, self.device)
 
     def _add_node(self, node: Node) -> None:
         if node.target is getitem:
@@ -258,7 +262,7 @@ class UnitGraph:
             self._overwrite(unit, key, tensor)
         for key, tensor in made.items():
             self._content[key] = Value(unit, len(self.units[unit].outputs))
-            self.units[unit].outputs.append(Output(key, tensor.untyped_storage().nbytes()))
+            self.units[unit].outputs.append(Output(key, bytes_on(tensor, self.device)))
         self._note_effects(node, unit)
 
     def _merged(self, node: Node, written: dict[int, torch.Tensor]) -> int | None:
@@ -300,7 +304,7 @@ class UnitGraph:
         if isinstance(old, Value) and old.unit == unit:
             return  # within a unit
         outputs = self.units[unit].outputs
-        outputs.append(Output(key, tensor.untyped_storage().nbytes(), overwrites=old))
+        outputs.append(Output(key, bytes_on(tensor, self.device), overwrites=old))
         self._content[key] = Value(unit, len(outputs) - 1)
         self.units[unit].once |= self.is_of_state(old)
 
@@ -346,7 +350,7 @@ class UnitGraph:
         for at in returned_statistics(node):
             tensor, name = values_of(node)[at], f"result {at} of {node.name}"
             self._content[storage_of(tensor)] = name
-            self.states[name] = tensor.untyped_storage().nbytes()
+            self.states[name] = bytes_on(tensor, self.device)
             self._last_update[name] = unit
             self.units[unit].statistics += (name,)
 

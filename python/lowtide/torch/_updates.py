@@ -77,6 +77,7 @@ class _Writer:
         self._units = units
         self._holders = captured.holder_of()
         self._work = gradients
+        self._device = captured.device
         self._gradients = {name: _Gradient(captured.parameters[name], units.value_of(one), one)
                            for name, one in zip(captured.parameters, units.results[1:], strict=True)
                            if one is not None}
@@ -95,7 +96,7 @@ class _Writer:
 
     def unscale(self, optimizer: Optimizer) -> None:
         """Unscales each gradient of the optimizer, and looks whether all are finite."""
-        owned, trial = groups_of(optimizer), _unscaling()
+        owned, trial = groups_of(optimizer), _unscaling(self._device)
         found = []
         for name, one in self._gradients.items():
             if id(one.parameter) not in owned:
@@ -121,12 +122,13 @@ class _Writer:
         names = list(self._gradients)
         update = Update("", tuple(norms), (), "norm of all gradients", makes=(torch.float32.itemsize,))
         call = UpdateCall(self._work.joining_norms(names), ())
-        self._awaited += (self._add(update, call, Trial(("norms", len(names)), lambda: _joining(len(names)))),)
+        trial = Trial(("norms", len(names)), lambda: _joining(len(names), self._device))
+        self._awaited += (self._add(update, call, trial),)
 
     def update(self, optimizer: Optimizer) -> None:
         """An update of each parameter that the optimizer has."""
         parameters = {name: one.parameter for name, one in self._gradients.items()}
-        kept, groups = state_bytes(optimizer, parameters), groups_of(optimizer)
+        kept, groups = state_bytes(optimizer, parameters, self._device), groups_of(optimizer)
         functions = updates_of(optimizer, parameters, kept)
         clips = self._work.options.clip_norm is not None
         for name, function in functions.items():
@@ -163,11 +165,11 @@ def _trial(kind: str, parameter: torch.nn.Parameter, run: Callable[[torch.Tensor
     return Trial((kind, tuple(parameter.shape), parameter.dtype, parameter.stride()), prepare)
 
 
-def _unscaling() -> Callable[[torch.Tensor], object]:
-    found, inverse = torch.zeros(()), torch.ones(())
+def _unscaling(device: torch.device) -> Callable[[torch.Tensor], object]:
+    found, inverse = torch.zeros((), device=device), torch.ones((), device=device)
     return lambda gradient: unscaled(gradient, found, inverse)
 
 
-def _joining(count: int) -> Callable[[], object]:
-    norms = [torch.ones(()) for _ in range(count)]
+def _joining(count: int, device: torch.device) -> Callable[[], object]:
+    norms = [torch.ones((), device=device) for _ in range(count)]
     return lambda: joined_norm(norms, 1.0)
