@@ -11,6 +11,7 @@ from conftest import batches_of, pair_of
 from torch import nn
 
 import lowtide
+from lowtide.torch import __main__ as command
 from lowtide.torch import _cuda, _link, estimate
 from lowtide.torch._cuda import AllocatorSettings, CudaMeter, CudaTimer, present_settings
 from lowtide.torch._device import CPU_DEVICE, CudaDevice, bytes_on, device_of
@@ -288,6 +289,28 @@ def test_attention_with_a_dropout_keeps_no_matrix_of_weights():
     found = estimate(pair.planned, pair.loss_fn, pair.optimizer, example=batch, points=2, device="cuda")
     names = [one.name for one in found.held]
     assert names and not any("softmax" in name and "log_softmax" not in name for name in names)
+
+
+def test_the_command_counts_on_another_device(monkeypatch, tmp_path, capsys):
+    (tmp_path / "modules_of_test_device.py").write_text(
+        "import torch\n"
+        "from test_device import network\n"
+        "def step():\n"
+        "    module = network()\n"
+        "    optimizer = torch.optim.SGD(module.parameters(), lr=0.1)\n"
+        "    batch = torch.randn(64, 300), torch.randint(5, (64,))\n"
+        "    return module, torch.nn.functional.cross_entropy, optimizer, batch\n"
+        "def fake():\n"
+        "    from torch._subclasses import FakeTensorMode\n"
+        "    with FakeTensorMode(), torch.device('cuda'):\n"
+        "        return step()\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert command.main(["modules_of_test_device:step", "--points", "2", "--device", "cuda", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["device"] == "cuda:0"
+    if not torch.backends.cuda.is_built():
+        assert command.main(["modules_of_test_device:fake", "--points", "2"]) == 3
+        assert "make the module on the CPU and give --device cuda" in capsys.readouterr().err
 
 
 def test_profiles_of_another_device_are_refused(tmp_path, monkeypatch):
