@@ -13,6 +13,7 @@ from torch.nn import functional
 
 import lowtide
 from lowtide.torch import _capture, _device, _program, backend, estimate, train_step
+from lowtide.torch._build import build_step, checked_batch, options_of
 from lowtide.torch._cuda import AllocatorSettings
 from lowtide.torch._device import CudaDevice
 from lowtide.torch._problem import WORKSPACES
@@ -63,6 +64,11 @@ def made(name, optimizer="adamw"):
 
 def blocks(tensors):
     return sum((one.numel() * one.element_size() + 511) // 512 * 512 for one in tensors)
+
+
+def _built(module, optimizer, batch):
+    return build_step(module, functional.cross_entropy, optimizer, checked_batch(batch),
+                      options_of("update", optimizer))
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -241,19 +247,26 @@ def test_reruns_of_dropout_ask_for_the_generator_of_cuda(mode, scripted):
     assert code.count(", device(type='cuda', index=0))") == 2, "a rerun enters a state, and leaves it"
 
 
+def test_reruns_of_cudnn_update_no_statistics(mode):
+    """cudnn_batch_norm writes over them although its schema does not say so."""
+    module, optimizer, batch = made("network")
+    built = _built(module, optimizer, batch)
+    units = built.problem.units
+    targets = [unit.nodes[0].target for unit in units.units]
+    at = targets.index(torch.ops.aten.cudnn_batch_norm.default)
+    assert len(units.units[at].statistics) == 2 and not units.units[at].once
+    code = _program.program_of(built.captured.graph, units, None, [*range(at + 1), at],
+                               [units.units[at].nodes[0]]).code
+    first, again = [line for line in code.splitlines() if "cudnn_batch_norm.default" in line]
+    assert ", None, None, True, 0.1, 1e-05)" in again and ", None, None, True" not in first
+
+
 def test_states_of_generators_take_no_bytes_of_cuda(mode):
     module, optimizer, batch = made("network")
-    problem = _build_problem(module, optimizer, batch)
+    problem = _built(module, optimizer, batch).problem
     nodes = problem.as_mapping()["nodes"]
     assert [node["seed_bytes"] for node in nodes if "seed_bytes" in node] == [0]
     lowtide.keep_budget(problem.as_mapping(), 1 << 40, effort=EFFORT)
-
-
-def _build_problem(module, optimizer, batch):
-    from lowtide.torch._build import build_step, checked_batch, options_of
-
-    return build_step(module, functional.cross_entropy, optimizer, checked_batch(batch),
-                      options_of("update", optimizer)).problem
 
 
 def test_workspaces_of_libraries_count_at_all_times(mode, scripted, monkeypatch):

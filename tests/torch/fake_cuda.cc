@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lets a PyTorch without CUDA record steps on tensors of CUDA that have no memory. Autograd asks which device and which
-// stream is current, so this library answers: device 0, and its default stream. It must be loaded before PyTorch.
+// stream is current, so this library answers: device 0, and its default stream. Normalizations ask for cuDNN, which is
+// there, too. It must be loaded before PyTorch.
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
@@ -42,6 +43,11 @@ struct FakeCudaHooks final : CUDAHooksInterface {
   bool isAvailable() const override { return true; }
   void init() const override {}
   bool hasPrimaryContext(DeviceIndex) const override { return false; }
+  bool hasCuDNN() const override { return true; }
+  bool compiledWithCuDNN() const override { return true; }
+  long versionCuDNN() const override { return 91900; }
+  long versionRuntimeCuDNN() const override { return 91900; }
+  double batchnormMinEpsilonCuDNN() const override { return 0.0; }
   DeviceIndex deviceCount() const override { return 1; }
 };
 
