@@ -8,7 +8,7 @@ from torch_models import models
 from torch_variants import Case
 
 import lowtide
-from lowtide.torch import _step, train_step
+from lowtide.torch import _search, train_step
 
 BUDGETS = 5
 STEPS = 20
@@ -22,7 +22,7 @@ QUICK_EFFORT = 20_000_000
 
 
 def limited_effort():
-    _step.EFFORT = QUICK_EFFORT
+    _search.EFFORT = QUICK_EFFORT
 
 
 class Measured:
@@ -84,9 +84,9 @@ def add_budgets(measured):
     """Plans for budgets in equal steps from the floor to the peak, and for the least one that was found."""
     probe = measured.case.planned(1 << 40)[1]
     mapping = probe.problem.as_mapping()
-    low = lowtide.budget_curve(mapping, points=2, effort=_step.EFFORT // 2)
+    low = lowtide.budget_curve(mapping, points=2, effort=_search.EFFORT // 2)
     floor, peak = low.floor, probe.sequence.peak
-    least = lowtide.keep_budget(mapping, floor, effort=_step.EFFORT)
+    least = lowtide.keep_budget(mapping, floor, effort=_search.EFFORT)
     measured.floor = {"bytes": floor, "obstacle": obstacle_of(probe.problem, mapping, floor), "found": least.peak}
     begin = measured.plan("least", "least")["budget"]
     for at in range(BUDGETS):
@@ -95,7 +95,7 @@ def add_budgets(measured):
 
 def obstacle_of(problem, mapping, floor):
     """The operator and its module that need all of the floor alone, if one does."""
-    below = lowtide.keep_budget(mapping, floor - 1, effort=_step.EFFORT)
+    below = lowtide.keep_budget(mapping, floor - 1, effort=_search.EFFORT)
     if below.obstacle is None:
         return None
     return f"{mapping['nodes'][below.obstacle]['name']} of {problem.origins[below.obstacle]}"

@@ -4,7 +4,7 @@
 import time
 
 import lowtide
-from lowtide.torch import _step
+from lowtide.torch import _search
 from torch_variants import Case
 
 POINTS = 20
@@ -22,9 +22,9 @@ def planning_times(model):
     _, plan = case.planned(1 << 40)
     mapping = plan.problem.as_mapping()
     peak = plan.sequence.peak
-    curve, of_curve = seconds_of(lambda: lowtide.budget_curve(mapping, points=POINTS, effort=POINTS * _step.EFFORT))
+    curve, of_curve = seconds_of(lambda: lowtide.budget_curve(mapping, points=POINTS, effort=POINTS * _search.EFFORT))
     budgets = [curve.floor + (peak - curve.floor) * part // 4 for part in (1, 2, 3)]
-    searches = [seconds_of(lambda budget=budget: lowtide.keep_budget(mapping, budget, effort=_step.EFFORT))
+    searches = [seconds_of(lambda budget=budget: lowtide.keep_budget(mapping, budget, effort=_search.EFFORT))
                 for budget in budgets]
     _, of_step = seconds_of(lambda: case.planned(budgets[1]))
     return {"units": len(plan.problem.units.units), "curve_seconds": of_curve, "points": POINTS,

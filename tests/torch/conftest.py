@@ -18,7 +18,7 @@ EFFORT = 100_000_000
 @pytest.fixture(autouse=True)
 def small_effort(monkeypatch):
     """The programs are small. Sums of several threads may be in another order, so one thread computes."""
-    monkeypatch.setattr("lowtide.torch._step.EFFORT", EFFORT)
+    monkeypatch.setattr("lowtide.torch._search.EFFORT", EFFORT)
     monkeypatch.setattr("lowtide.torch._estimate.EFFORT", EFFORT)
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -124,7 +124,7 @@ def test_less_budget_is_less_memory(monkeypatch):
                                      for cost, known in zip(found.costs, estimates, strict=True)])
 
     monkeypatch.setattr("lowtide.torch._partition.measured_costs", measured_scratch)
-    monkeypatch.setattr("lowtide.torch._step.EFFORT", EFFORT // 10)
+    monkeypatch.setattr("lowtide.torch._search.EFFORT", EFFORT // 10)
     layers = [one for _ in range(4) for one in (nn.Linear(64, 64), nn.Tanh())]
     both = Compiled(nn.Sequential(*layers))
     batch = torch.randn(512, 64), torch.randint(64, (512,))

@@ -60,6 +60,32 @@ print(max(map(_usable, blocks)) - block_bytes(30_000_001))
     assert int(done.stdout) <= 32
 
 
+KEPT = """
+import ctypes, torch
+from lowtide.torch._heap import keep_free
+
+class Info(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks",
+                                                     "fsmblks", "uordblks", "fordblks", "keepcost")]
+
+library = ctypes.CDLL(None)
+library.mallinfo2.restype = Info
+keep_free(40 << 20)
+blocks = [torch.empty(2 << 20, dtype=torch.uint8) for _ in range(20)]
+before = library.mallinfo2()
+del blocks
+after = library.mallinfo2()
+print(before.arena + before.hblkhd - after.arena - after.hblkhd)
+"""
+
+
+def test_free_blocks_stay_for_the_next_step():
+    """40 MiB in blocks of 2 MiB. mallinfo2() says what the heap has from the system. Without keep_free(), it gives back
+    nearly all of them."""
+    done = subprocess.run([sys.executable, "-c", KEPT], capture_output=True, text=True, check=True)
+    assert int(done.stdout) <= 4 << 20
+
+
 def test_another_heap_may_take_more(monkeypatch):
     """A heap with classes of sizes, such as 1,280 bytes for 1,100."""
     monkeypatch.setattr("lowtide.torch._heap._given", lambda size: (size + 255) // 256 * 256)

@@ -1,13 +1,15 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """Steps that need as little as was found."""
+from dataclasses import replace
+
 import pytest
 import torch
 from conftest import batches_of, budgets_of, pair_of
 
 import lowtide
 from lowtide._memory_meter import MemoryMeter
-from lowtide.torch import train_step
+from lowtide.torch import _search, train_step
 
 
 @pytest.mark.parametrize("name", ["residual", "gpt_dropout"])
@@ -47,3 +49,21 @@ def test_a_least_step_is_planned_without_the_host():
         train_step(module, None, torch.optim.SGD(module.parameters()), budget="least", offload="host")
     with pytest.raises(lowtide.InvalidError, match="budget"):
         lowtide.torch.backend(budget="least")
+
+
+def test_a_budget_near_the_least_is_searched_again(monkeypatch):
+    """A search that gives up is not the last word: what the search for the least budget finds counts, too."""
+    pair, [batch] = pair_of("residual", "sgd"), batches_of("residual", 1)
+    lowest = pair.step(budget="least").plan(*batch).sequence.budget
+    budget = lowest + lowest // 50
+    solve = _search.solve
+
+    def gives_up(problem, limit):
+        found = solve(problem, limit)
+        return replace(found, outcome="not_found", peak=limit + 1) if limit == budget else found
+
+    monkeypatch.setattr(_search, "solve", gives_up)
+    sequence = pair.step(budget=budget).plan(*batch).sequence
+    assert sequence.fits and sequence.budget == budget >= sequence.peak
+    with pytest.raises(lowtide.InvalidError, match="the lowest peak that was found is"):
+        pair.step(budget=lowest - lowest // 10).plan(*batch)

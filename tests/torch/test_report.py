@@ -53,6 +53,21 @@ def test_a_step_takes_what_its_plan_says(name, options):
     assert meter.peak + states >= 0.8 * planned.sequence.peak  # objects count in these small models
 
 
+def test_a_measured_step_is_beside_the_prediction():
+    _pair, step, batch = limited("residual")
+    with pytest.raises(lowtide.InvalidError, match="no step has run yet"):
+        pair_of("residual").step(budget="1GiB").measure(*batch)
+    found = step.measure(*batch)
+    sequence = step.last_plan.sequence
+    assert 0.8 * sequence.peak <= found.peak <= sequence.budget and found.seconds > 0
+    [line] = [line for line in step.report().splitlines() if line.startswith("measured: ")]
+    assert f"{found.peak / sequence.peak - 1:+.2%} beside the predicted one" in line
+    other = tuple(torch.cat([one, one]) for one in batch)
+    with pytest.raises(lowtide.InvalidError, match="budget"):
+        step(*other)
+    assert "measured: " in step.report()
+
+
 def test_a_normalization_costs_more_than_what_is_written_over_it():
     """The nodes between both, which take the first result of the normalization, do not end its run."""
     module = torch.nn.Sequential(torch.nn.Conv2d(3, 16, 3), torch.nn.BatchNorm2d(16), torch.nn.ReLU(inplace=True))

@@ -9,7 +9,7 @@ except ImportError as error:
 from ._backend import Backend, backend
 from ._checkpoint import RegionPolicy, checkpoint_policy
 from ._estimate import BudgetPoint, HeldBytes, StepEstimate, estimate
-from ._step import StepPlan, TrainStep
+from ._step import StepMeasure, StepPlan, TrainStep
 from ._train import train_step
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "HeldBytes",
     "RegionPolicy",
     "StepEstimate",
+    "StepMeasure",
     "StepPlan",
     "TrainStep",
     "backend",

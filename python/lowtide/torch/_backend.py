@@ -28,7 +28,8 @@ from ._optimizers import SEPARATE, present_bytes, state_bytes
 from ._partition import halves, measured, program_of_joint
 from ._program import below_autograd
 from ._report import report_of, shown_bytes
-from ._step import MEASUREMENTS, MOST_PLANS, refusal_of, solve
+from ._search import refusal_of, solve
+from ._step import MEASUREMENTS, MOST_PLANS
 from ._units import storage_of
 
 PLAN = "lowtide_plan"

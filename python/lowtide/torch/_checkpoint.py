@@ -33,7 +33,8 @@ from ._regions import (
     with_regions,
 )
 from ._report import shown_bytes
-from ._step import arguments_of, total_of
+from ._search import total_of
+from ._step import arguments_of
 
 EFFORT = 100_000_000
 """Work units of the search for each of a few budgets, whose reruns policies begin with."""

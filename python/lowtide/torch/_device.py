@@ -14,7 +14,7 @@ import torch
 from .._errors import UnsupportedError
 from .._memory_meter import MemoryMeter
 from ._cuda import BLOCK, AllocatorSettings, CudaMeter, CudaTimer, present_settings
-from ._heap import PAGE, allocated_bytes, share_heap
+from ._heap import PAGE, allocated_bytes, keep_free, share_heap
 
 CPU = torch.device("cpu")
 SMALL_STEP = 512
@@ -91,6 +91,9 @@ class Device(Protocol):
         """What the allocator of this process takes for a storage, by its bytes. `sizes` are those that will be asked
         for."""
 
+    def keep_free(self, size: int) -> None:
+        """Free blocks of this size stay with the process between steps."""
+
     def scratch_of(self, peak: int, outputs: Iterable[int]) -> int:
         """Bytes that a run took beside its outputs.
 
@@ -136,6 +139,10 @@ class CpuDevice:
         """As in Device. Without sizes, those of glibc."""
         known = list(sizes)
         return share_heap(known) if known else allocated_bytes
+
+    def keep_free(self, size: int) -> None:
+        """As in Device, up to a limit of glibc."""
+        keep_free(size)
 
     def scratch_of(self, peak: int, outputs: Iterable[int]) -> int:
         """In steps, because the heap pads blocks differently from run to run: a budget that was kept before would be
@@ -216,6 +223,9 @@ class CudaDevice:
     def rounding(self, sizes: Iterable[int]) -> Callable[[int], int]:
         """As in Device. The sizes do not matter."""
         return self.settings.most_allocated
+
+    def keep_free(self, size: int) -> None:
+        """As in Device: the caching allocator always keeps them."""
 
     def scratch_of(self, peak: int, outputs: Iterable[int]) -> int:
         """As in Device. Where blocks may be larger than their requests by chance, the meter counts requests."""

@@ -16,7 +16,7 @@ from ._build import build_step, checked_batch, options_of
 from ._capture import LossFunction
 from ._problem import StepProblem, names_of
 from ._report import MOST_SHOWN, shown_bytes, text_of_beside, text_of_states
-from ._step import EFFORT, solve
+from ._search import EFFORT, solve
 
 OBSTACLE_EFFORT = 20_000
 """Work units per node of the search for what needs the floor, which is quick if one operator does."""

@@ -56,6 +56,12 @@ def text_of_beside(others: int) -> str:
     return f", beside the results of {operators}, which stay" if others else ""
 
 
+def text_of_measured(predicted: int, peak: int, seconds: float) -> str:
+    """What a step took, beside the predicted peak."""
+    return (f"measured: the peak is {shown_bytes(peak)}, {peak / max(predicted, 1) - 1:+.2%} beside the predicted one; "
+            f"the step took {1e3 * seconds:.1f} ms")
+
+
 def _moved(problem: StepProblem, names: list[str], sequence: TransferSequence) -> list[str]:
     """What leaves for the host."""
     leaving: Counter[int] = Counter()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.autograd.graph import increment_version
@@ -13,7 +13,8 @@ from torch.fx import GraphModule
 from torch.optim import Optimizer
 
 from .._errors import InvalidError, MismatchError, OverLimitError, UnsupportedError
-from .._ordering import BudgetSequence, budget_curve, budget_page, keep_budget
+from .._ordering import BudgetSequence, budget_page
+from . import _search
 from ._arena import Arena, arena_of, trim_heap
 from ._build import Batch, BuiltStep, adding_step, build_step, checked_batch
 from ._capture import Captured, LossFunction
@@ -22,11 +23,12 @@ from ._host import host_bytes_of
 from ._link import Copies, drained_on_errors
 from ._offload import copies_for, program_for, with_link
 from ._optimizers import measured_trials
-from ._problem import StepProblem, UnitCost, names_of
+from ._problem import StepProblem, UnitCost
 from ._profile import measured_costs
 from ._profile_file import ProfileFile
 from ._program import below_autograd, placeholders_of
-from ._report import report_of, text_of_beside, with_module
+from ._report import report_of, text_of_measured
+from ._search import LEAST, kept, lowest_sequence, solve, total_of
 from ._watch import ModuleWatch, OptimizerWatch
 
 MOST_PLANS = 8
@@ -35,12 +37,6 @@ MEASUREMENTS = 2
 """Costs are measured this often before a plan is final, each time in the program of the plan before."""
 ARENAS = 3
 """Sequences for which an arena is tried."""
-EFFORT = 1_000_000_000
-"""Work units of the search for reruns."""
-LEAST = "least"
-"""The budget of a step that needs as little as was found."""
-LEAST_STEPS = 2
-"""Of bisection between the floor and the lowest peak that is known. More found at most 0.5 % less on eight networks."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +58,15 @@ class StepPlan:
     def host_bytes(self) -> int:
         """Bytes of the host that hold what is outside, beside the budget."""
         return host_bytes_of(self.sequence)
+
+
+class StepMeasure(NamedTuple):
+    """What one step took."""
+
+    peak: int
+    """Bytes of all that a budget counts, at the worst moment."""
+    seconds: float
+    """On the CPU with one thread, CPU time; otherwise time of the clock."""
 
 
 class TrainStep:
@@ -86,6 +91,8 @@ class TrainStep:
         self._optimizer_watch: OptimizerWatch | None = None
         self._pending = 0
         self._norm: torch.Tensor | None = None
+        self._has_run = False
+        self._measured: tuple[StepPlan, StepMeasure] | None = None
 
     def __call__(self, *batch: Any, update: bool | None = None) -> torch.Tensor:
         """Runs forward pass, backward pass and update. Parameters, buffers and the optimizer change in place.
@@ -121,7 +128,34 @@ class TrainStep:
             self._end(plan)
         else:
             self._pending += 1
+        self._has_run = True
         return loss
+
+    def measure(self, *batch: Any, update: bool | None = None) -> StepMeasure:
+        """Runs one step as a call does, and measures it. report() then has this beside the prediction.
+
+        Args:
+            batch, update: as of a call.
+
+        Raises:
+            InvalidError: no step has run yet. The first one makes what the optimizer keeps, and libraries make theirs.
+        """
+        if not self._has_run:
+            raise InvalidError("no step has run yet, and the first one takes more than others; call the step before")
+        self.plan(*batch)
+        device = self._planned_last().problem.device
+        timer = device.timer()
+        timer.prepare()
+        with device.meter() as meter:
+            timer.start()
+            self(*batch, update=update)
+            timer.stop()
+            took = meter.peak
+        plan = self._planned_last()
+        states = sum(map(plan.problem.bytes_of_state, plan.problem.states))
+        measured = StepMeasure(states + took, timer.take()() / 1e9)
+        self._measured = plan, measured
+        return measured
 
     def _end(self, plan: StepPlan) -> None:
         """Behind a program with updates."""
@@ -164,7 +198,7 @@ class TrainStep:
         """For copies and pickles: they plan again, with the tensors of their own module and optimizer. Parameters are
         copied without `.grad`."""
         return {**self.__dict__, "_plans": {}, "_last": None, "_watch": None, "_norm": None, "_copies": None,
-                "_optimizer_watch": None, "pending": self.state_dict()}
+                "_has_run": False, "_measured": None, "_optimizer_watch": None, "pending": self.state_dict()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         pending = state.pop("pending")
@@ -206,6 +240,8 @@ class TrainStep:
         plan = self._planned_last()
         text = report_of(plan.problem, plan.sequence, has_budget=self._budget is not None)
         remarks = [plan.problem.device.remark(), "" if plan.arena is None else plan.arena.remark()]
+        if self._measured is not None and self._measured[0] is plan:
+            remarks.insert(0, text_of_measured(plan.sequence.peak, *self._measured[1]))
         return "\n".join([text, *filter(None, remarks)])
 
     def html(self) -> str:
@@ -213,7 +249,7 @@ class TrainStep:
         plan = self._planned_last()
         mapping = plan.problem.as_mapping()
         budget = plan.sequence.budget if plan.limit is None else plan.limit
-        limit, effort = (total_of(mapping), 0) if self._budget is None else (budget, EFFORT)
+        limit, effort = (total_of(mapping), 0) if self._budget is None else (budget, _search.EFFORT)
         return budget_page(mapping, limit, effort=effort, name=type(self._module).__name__, link=plan.problem.link)
 
     def _planned_last(self) -> StepPlan:
@@ -250,21 +286,22 @@ class TrainStep:
             self._copies = self._copies or copies_for(built)
             built = with_link(built, self._copies, self._profile)
         if self._budget is None:
-            sequence = _kept(built.problem, None)
+            sequence = kept(built.problem, None)
         elif self._profile is not None and self._profile.is_given:
             self._profile.apply(built, batch)
-            sequence = _kept(built.problem, self._budget)
+            sequence = kept(built.problem, self._budget)
         else:
             sequence = _measured_plan(built, self._budget, batch)
             if self._profile is not None:
                 self._profile.add(built, batch)
+        _keep_free(built, sequence)
         if self._has_arena:
             return (placed := _placed_plan(built, sequence, batch, grows=self._budget == LEAST)), placed
         updating = _plan_of(built, sequence)
         if self._options.accumulate == 1:
             return updating, updating
         adding = adding_step(built)
-        return updating, _plan_of(adding, _kept(adding.problem, self._budget))
+        return updating, _plan_of(adding, kept(adding.problem, self._budget))
 
 
 def _plan_of(built: BuiltStep, sequence: BudgetSequence, arena: Arena | None = None) -> StepPlan:
@@ -304,16 +341,17 @@ def _measured_plan(built: BuiltStep, budget: int | str, batch: Batch) -> BudgetS
     problem = built.problem
     problem.costs[len(problem.units.units):] = measured_trials(built.trials, problem.device)
     is_least = isinstance(budget, str)
-    sequence = _lowest(problem)[1] if is_least else _kept(problem, budget, "; scratch of operators comes on top")
+    sequence = lowest_sequence(problem)[1] if is_least else kept(problem, budget, "; scratch of operators comes on top")
     for left in reversed(range(MEASUREMENTS)):
         problem.costs = _measured(built, sequence, batch)
-        sequence = _lowest(problem)[1] if is_least and left > 0 else _kept(problem, budget)
+        sequence = lowest_sequence(problem)[1] if is_least and left > 0 else kept(problem, budget)
     return sequence
 
 
 def _measured(built: BuiltStep, sequence: BudgetSequence, batch: Batch) -> list[UnitCost]:
     """Costs of the units in the program of a sequence, as they are in its memory."""
     units = built.problem.units
+    _keep_free(built, sequence)
     dry = program_for(built, sequence, is_dry=True)
     count = len(units.units)
     with drained_on_errors(built.copies):
@@ -323,70 +361,17 @@ def _measured(built: BuiltStep, sequence: BudgetSequence, batch: Batch) -> list[
     return found.costs + built.problem.costs[count:]
 
 
+def _keep_free(built: BuiltStep, sequence: BudgetSequence) -> None:
+    """What a step takes and gives back stays with the process for the next one, as far as the allocator can."""
+    states = sum(map(built.problem.bytes_of_state, built.problem.states))
+    built.problem.device.keep_free(max(sequence.peak - states, 0))
+
+
 def arguments_of(plan: BuiltStep | StepPlan, batch: Batch) -> list[torch.Tensor]:
     """What a program takes."""
     scale = plan.gradients.scale()
     return [*plan.captured.parameters.values(), *plan.captured.constants.values(), *batch.tensors,
             *([] if scale is None else [scale])]
-
-
-def _kept(problem: StepProblem, budget: int | str | None, uncounted: str = "") -> BudgetSequence:
-    if isinstance(budget, str):
-        return _least(problem)
-    sequence = solve(problem, budget)
-    if not sequence.fits:
-        raise InvalidError(refusal_of(problem, sequence) + uncounted)
-    return sequence
-
-
-def _least(problem: StepProblem) -> BudgetSequence:
-    """The fastest sequence for the lowest peak that is found, by a few steps of bisection from the floor."""
-    floor, best = _lowest(problem)
-    for _ in range(LEAST_STEPS):
-        budget = (floor + best.peak) // 2
-        if budget <= floor:
-            break
-        found = solve(problem, budget)
-        best = min(best, found, key=lambda one: one.peak)
-        floor = floor if found.fits else budget
-    fastest = solve(problem, best.peak)
-    return fastest if fastest.fits else replace(best, budget=best.peak, outcome="found")
-
-
-def _lowest(problem: StepProblem) -> tuple[int, BudgetSequence]:
-    """The floor, and the sequence with the lowest peak that a search towards it finds."""
-    floor = budget_curve(problem.as_mapping(), points=2, effort=EFFORT // 2).floor
-    return floor, solve(problem, floor)
-
-
-def refusal_of(problem: StepProblem, sequence: BudgetSequence) -> str:
-    """Why a budget is not kept, and what to do."""
-    lowest = f"the lowest peak that was found is {sequence.peak:,} B; give a larger budget, or a smaller batch"
-    if sequence.outcome != "infeasible":
-        return f"no sequence was found that keeps the budget of {sequence.budget:,} B, and there may be one; {lowest}"
-    if sequence.obstacle is None:
-        return f"no sequence keeps the budget of {sequence.budget:,} B; {lowest}"
-    name = with_module(problem, names_of(problem), sequence.obstacle)
-    return (f"no sequence keeps the budget of {sequence.budget:,} B: {name} needs more for what it reads and makes"
-            f"{text_of_beside(len(sequence.obstacle_beside))}; {lowest}")
-
-
-def solve(problem: StepProblem, budget: int | None) -> BudgetSequence:
-    """The sequence for a budget; without one, the order with the lowest peak that was found, without reruns."""
-    mapping = problem.as_mapping()
-    if budget is None:
-        return keep_budget(mapping, total_of(mapping), effort=0)
-    if problem.link is None:
-        return keep_budget(mapping, budget, effort=EFFORT)
-    return keep_budget(mapping, budget, effort=EFFORT, link=problem.link)
-
-
-def total_of(mapping: dict[str, Any]) -> int:
-    """A budget that nothing exceeds, in bytes."""
-    total = sum(int(one["bytes"]) for one in mapping["states"])
-    for node in mapping["nodes"]:
-        total += sum(one.get("bytes", 0) for one in node["outputs"]) + node["scratch"] + node.get("seed_bytes", 0)
-    return max(total, 1)
 
 
 def _accumulate(captured: Captured, gradients: list[torch.Tensor | None]) -> None:

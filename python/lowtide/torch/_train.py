@@ -15,7 +15,8 @@ from ._build import budget_of, checked_batch, options_of
 from ._capture import LossFunction
 from ._offload import check_offload
 from ._profile_file import ProfileFile, checked_profile
-from ._step import LEAST, TrainStep
+from ._search import LEAST
+from ._step import TrainStep
 
 
 def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None = None, *,
