@@ -76,9 +76,9 @@ def share_heap(sizes: Iterable[int]) -> Callable[[int], int]:
 def keep_free(size: int) -> None:
     """Lets free blocks at the end of the heap stay with this process, up to this size, for the next step.
 
-    glibc gives back all that is free there as soon as it exceeds twice its threshold, which is at most 64 MiB. Then each
-    step begins on new pages. That took up to a fifth of its time, and costs were measured too high. A quarter more is
-    for what was free before.
+    glibc gives back all that is free there as soon as it exceeds twice its threshold, which is at most 64 MiB. Then
+    each step begins on new pages. That took up to a fifth of its time, and costs were measured too high. A quarter more
+    is for what was free before.
     """
     _raise_threshold(min(size * 5 // 8 + 256 * PAGE, LARGEST_SHARED - PAGE))
 

@@ -200,9 +200,9 @@ static_assert(std::is_sorted(kTensorFlowRows.begin(), kTensorFlowRows.end(),
                              [](const TraitRow& a, const TraitRow& b) { return a.type < b.type; }));
 
 // Operators of TensorFlow Lite (tflite/model_import/graph_of_tflite.h). Custom operators are unknown. What those on
-// variables do depends on the order in which they run, which control inputs state. Recurrent ones change variables that
-// are among their operands. A CONCATENATION may convert its operands from one quantization to another, so it is not a view.
-// Sorted by name.
+// variables do depends on the order in which they run, which control inputs state. Recurrent ones change variables
+// that are among their operands. A CONCATENATION may convert its operands from one quantization to another, so it is
+// not a view. Sorted by name.
 constexpr OperatorTraits kResource = {.is_known = true, .may_sum_products = false, .is_stateful = true};
 constexpr OperatorTraits kRecurrent = {.is_known = true, .is_stateful = true};
 constexpr OperatorTraits kOnce = {.is_known = true, .may_sum_products = false, .is_stateful = true};
