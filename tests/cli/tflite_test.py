@@ -2,12 +2,84 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """Models of TensorFlow Lite, as the commands take them."""
+import os
 import pathlib
+import struct
 import unittest
 
-from program import BAD_INPUT, DONE, ProgramTest, needs_earlier
+from program import BAD_INPUT, DONE, NO, USAGE, ProgramTest, needs_earlier
 
 MODELS = pathlib.Path(__file__).resolve().parent.parent / "files/tflite"
+BUFFERS, METADATA = 4, 6  # fields of the root
+
+
+def number(data, at, form="I"):
+    return struct.unpack_from("<" + form, data, at)[0]
+
+
+def root_fields(data):
+    """Where the fields of the root are, by their number."""
+    root = number(data, 0)
+    table = root - number(data, root, "i")
+    places = [number(data, at, "H") for at in range(table + 4, table + number(data, table, "H"), 2)]
+    return {field: root + place for field, place in enumerate(places) if place}
+
+
+def tensor_count(data):
+    """The number of tensors of the first subgraph."""
+    at = root_fields(data)[2]
+    subgraphs = at + number(data, at)
+    subgraph = subgraphs + 4 + number(data, subgraphs + 4)
+    at = subgraph + number(data, subgraph - number(data, subgraph, "i") + 4, "H")
+    return number(data, at + number(data, at))
+
+
+def with_offsets(data, offset, count=None):
+    """The file with one offset for all tensors. A new root, list of buffers and metadata are in front of it."""
+    tensors = tensor_count(data)
+    content = struct.pack(f"<{tensors + 3}i", 1, 1, tensors if count is None else count, *[offset] * tensors)
+    old = root_fields(data)
+    at = old[BUFFERS] + number(data, old[BUFFERS])
+    buffers = [at + 4 + 4 * one + number(data, at + 4 + 4 * one) for one in range(number(data, at))]
+    name = b"OfflineMemoryAllocation"
+    places, end = {}, 8
+    for part, size in (("root table", 24), ("root", 44), ("buffers", 8 + 4 * len(buffers)), ("metadata", 8),
+                       ("table", 8), ("entry", 12), ("buffer table", 8), ("buffer", 8), ("name", 4 + len(name) + 1),
+                       ("content", 16 + len(content))):
+        places[part], end = end, -(-(end + size) // 16) * 16
+    front = bytearray(-(-end // 64) * 64)
+
+    def put(at, *values, form="I"):
+        struct.pack_into(f"<{len(values)}{form}", front, at, *values)
+
+    def point(at, target):
+        put(at, target - at)
+
+    put(0, places["root"])
+    front[4:8] = b"TFL3"
+    put(places["root table"], 24, 44, *[4 + 4 * one if one in old or one in (BUFFERS, METADATA) else 0
+                                        for one in range(10)], form="H")
+    put(places["root"], places["root"] - places["root table"], number(data, old[0]))
+    for field in set(old) - {0, BUFFERS, METADATA}:
+        point(places["root"] + 4 + 4 * field, len(front) + old[field] + number(data, old[field]))
+    point(places["root"] + 4 + 4 * BUFFERS, places["buffers"])
+    point(places["root"] + 4 + 4 * METADATA, places["metadata"])
+    put(places["buffers"], len(buffers) + 1)
+    for one, target in enumerate([len(front) + one for one in buffers] + [places["buffer"]]):
+        point(places["buffers"] + 4 + 4 * one, target)
+    put(places["metadata"], 1)
+    point(places["metadata"] + 4, places["entry"])
+    put(places["table"], 8, 12, 4, 8, form="H")
+    put(places["entry"], places["entry"] - places["table"], 0, len(buffers))
+    point(places["entry"] + 4, places["name"])
+    put(places["buffer table"], 6, 8, 4, form="H")
+    put(places["buffer"], places["buffer"] - places["buffer table"])
+    point(places["buffer"] + 4, places["content"] + 12)
+    put(places["name"], len(name))
+    front[places["name"] + 4:places["name"] + 4 + len(name)] = name
+    put(places["content"] + 12, len(content))
+    front[places["content"] + 16:places["content"] + 16 + len(content)] = content
+    return bytes(front) + data
 
 
 class Tflite(ProgramTest):
@@ -33,6 +105,52 @@ class Tflite(ProgramTest):
     def test_models_with_state_are_planned(self):
         self.write("words.tflite", (MODELS / "keyword_scrambled_8bit.tflite").read_bytes())
         self.assertTrue(self.json(DONE, "plan", "words.tflite")["proven_optimal"])
+
+    def test_compare_shows_the_head_of_the_runtime(self):
+        if os.environ.get("LOWTIDE_WITHOUT_EARLIER"):
+            self.skipTest("the build has no command compare")
+        compared = self.json(DONE, "compare", "kws.tflite")["tflite_micro"]
+        self.assertEqual([(one["name"], one["head_bytes"]) for one in compared["kernels"]],
+                         [("tflm-reference", 16000), ("tflm-cmsis-nn", 16000)])
+        self.assertIn("16,000 B", self.expect(DONE, "compare", "kws.tflite").stdout)
+
+    def test_a_plan_is_written_into_the_file(self):
+        # Offsets that are too far apart make the head larger than that of a plan.
+        self.write("apart.tflite", with_offsets(self.kws, 1 << 20))
+        self.expect(NO, "verify", "apart.tflite")
+        better = self.json(DONE, "plan", "apart.tflite", "--tflm", "better.tflite")["tflm"]
+        self.assertEqual(better["head_bytes"], 16000)
+        self.assertGreater(better["head_before_bytes"], 1 << 20)
+        self.expect(DONE, "verify", "better.tflite")
+        # The list has the same size, so the file has, and all other bytes are the same.
+        before, after = ((self.folder / name).read_bytes() for name in ("apart.tflite", "better.tflite"))
+        self.assertEqual(len(before), len(after))
+        self.assertTrue(after.endswith(self.kws))
+        planned = self.json(DONE, "plan", "kws.tflite", "--tflm", "same.tflite")["tflm"]
+        self.assertFalse(planned["changed"])
+        self.assertEqual((self.folder / "same.tflite").read_bytes(), self.kws)
+        self.assertIn("the file is written as it is",
+                      self.expect(DONE, "plan", "kws.tflite", "--tflm", "same.tflite").stdout)
+        self.assertIn("states no offsets", self.expect(DONE, "verify", "same.tflite").stdout)
+
+    def test_options_of_other_plans_are_refused(self):
+        said = self.expect(USAGE, "plan", "kws.tflite", "--tflm", "out.tflite", "--budget", "1MiB").stderr
+        self.assertIn("--budget has no effect with --tflm", said)
+        self.assertIn("add --tflm", self.expect(USAGE, "plan", "kws.tflite", "--kernels", "tflm-reference").stderr)
+        self.assertIn("is the input model.onnx itself", self.expect(USAGE, "plan", "model.onnx", "--tflm", "model.onnx").stderr)
+        self.assertIn("this is not a TFLite file",
+                      self.expect(BAD_INPUT, "plan", "model.onnx", "--tflm", "out.tflite").stderr)
+
+    def test_wrong_offsets_are_found(self):
+        self.write("free.tflite", with_offsets(self.kws, -1))
+        self.assertIn("the offsets in free.tflite are correct", self.expect(DONE, "verify", "free.tflite").stdout)
+        self.write("wrong.tflite", with_offsets(self.kws, 0))
+        said = self.expect(NO, "verify", "wrong.tflite").stdout
+        self.assertIn("the offsets in wrong.tflite are not correct", said)
+        self.assertIn("operator 0 CONV_2D: it writes", said)
+        self.assertFalse(self.json(NO, "verify", "wrong.tflite")["verified"])
+        self.write("short.tflite", with_offsets(self.kws, 0, count=3))
+        self.assertIn("the list is for 3 tensors", self.expect(NO, "verify", "short.tflite").stdout)
 
     @needs_earlier
     def test_compare_takes_it(self):

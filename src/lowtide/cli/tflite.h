@@ -3,16 +3,50 @@
 
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
+#include "lowtide/base/bytes.h"
+#include "lowtide/cli/outcome.h"
 #include "lowtide/import/imported.h"
 
 // What the program has for TFLite models. Two files define these functions: commands/tflite/part.cc, and
 // without_tflite.cc for a build that leaves them out (lowtide_WITH_TFLITE=OFF).
 namespace lowtide::cli_internal {
 
+class Arguments;
+class Console;
+struct OptionSpec;
+
 // The format of these models. Empty in a build without them, which refuses such a file with a message that names the
 // option.
 [[nodiscard]] std::span<const ModelFormat> tflite_model_formats();
+
+// The options --tflm and --kernels of `plan`. Empty in a build without TFLite.
+[[nodiscard]] std::vector<OptionSpec> micro_plan_options();
+
+// What `plan MODEL --tflm FILE` does. Requires: the option is given.
+[[nodiscard]] ExitCode plan_micro(const Arguments& arguments, Console& console);
+
+// What `verify MODEL` does without a plan file. Stops with exit code 2 in a build without TFLite.
+[[nodiscard]] ExitCode verify_offline_plan(const Arguments& arguments, Console& console);
+
+// The head of TensorFlow Lite Micro's arena for a model, by the runtime's own rule.
+struct MicroFigures {
+  struct Line {
+    std::string kernels;               // "tflm-reference"
+    Bytes head;                        // as the runtime plans it
+    Bytes live;                        // the most bytes that are live at one step, in the order of the file
+    std::vector<std::string> unknown;  // operators whose scratch is not in these figures
+  };
+  std::string refusal = {};  // why there are no lines; empty: there are
+  bool states_offsets = false;
+  std::vector<Line> lines = {};  // one per kind of kernels
+};
+
+// nullopt in a build without TFLite. Requires: the file is a TFLite model.
+[[nodiscard]] std::optional<MicroFigures> micro_figures(const std::string& path);
 
 }  // namespace lowtide::cli_internal

@@ -88,7 +88,10 @@ CommandSpec verify_command() {
           "from the plan file. With --target, also checks that the target has the kernels of the plan, and that each "
           "has enough scratch.",
       .positionals = {{.name = "MODEL", .summary = "the file that the plan is for"},
-                      {.name = "PLAN", .summary = "a plan file; - is stdin"}},
+                      {.name = "PLAN",
+                       .summary = "a plan file; - is stdin; a TFLite model may be without, and then the offsets that "
+                                  "it states for TensorFlow Lite Micro are checked",
+                       .is_optional = true}},
       .options = {dim_option(), shape_option(), at_most_option(), init_net_option(), shapes_option(),
                   unit_sizes_option(), verified_target_option(), verified_threads_option(), json_option()},
       .examples = {{"lowtide verify model.onnx plan.json", "Verify a plan."},

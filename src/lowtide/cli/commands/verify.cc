@@ -17,6 +17,7 @@
 #include "lowtide/cli/output/progress.h"
 #include "lowtide/cli/output/read_file.h"
 #include "lowtide/cli/runtime.h"
+#include "lowtide/cli/tflite.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/pipeline/offered_kernels.h"
 #include "lowtide/plan/plan_json.h"
@@ -298,6 +299,7 @@ StyledText text_of_check(const Checked& checked, const std::string& name, const 
 }  // namespace
 
 ExitCode run_verify(const Arguments& arguments, Console& console) {
+  if (!arguments.optional_positional("PLAN")) return verify_offline_plan(arguments, console);
   const std::string& path = arguments.positional("PLAN");
   if (path == "-" && arguments.value("--target") == "-")
     stop_usage("only one of the plan and the target can come from stdin");

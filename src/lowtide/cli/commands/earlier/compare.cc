@@ -9,6 +9,7 @@
 #include "lowtide/cli/commands/earlier/aitemplate_details.h"
 #include "lowtide/cli/commands/earlier/handlers.h"
 #include "lowtide/cli/commands/earlier/learned_runs.h"
+#include "lowtide/cli/commands/earlier/micro_lines.h"
 #include "lowtide/cli/commands/earlier/session_prediction.h"
 #include "lowtide/cli/model/model.h"
 #include "lowtide/cli/options/options.h"
@@ -315,8 +316,11 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
     details = details_of(input, detailed, first_alignment(planned.plan.machine), arguments);
     return compare(request, loaded, planned.plan, target, arguments);
   }();
+  const std::optional<MicroFigures> micro =
+      loaded.model.format == "tflite" ? micro_figures(request.path) : std::nullopt;
   if (!arguments.has("--json")) {
     StyledText shown = comparison_summary(loaded.facts, comparison);
+    if (micro) shown.end_line().append(text_of(*micro));
     if (learned) shown.end_line().append(learned_runs_summary(*learned));
     if (details.times) shown.end_line().append(*details.times);
     console.result(shown);
@@ -327,6 +331,7 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
   json["bytes"] = {{"arena", comparison.arena.count()}, {"bound", comparison.bound.count()}};
   json["uncounted"] = json_of(comparison.uncounted);
   json["onnxruntime"] = json_of_runtime(comparison.onnxruntime);
+  json["tflite_micro"] = micro ? json_of(*micro) : Json(nullptr);
   json["baselines"] = Json::array();
   for (const ComparisonLine& line : comparison.lines) json["baselines"].push_back(json_of_line(line));
   json["learned"] = learned ? json_of(*learned) : Json(nullptr);

@@ -32,6 +32,7 @@
 #include "lowtide/cli/output/progress.h"
 #include "lowtide/cli/output/tool_name.h"
 #include "lowtide/cli/runtime.h"
+#include "lowtide/cli/tflite.h"
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/packing_csv.h"
@@ -293,6 +294,8 @@ void show_plan(const Arguments& arguments, const Request& request, const Made& m
 }  // namespace
 
 ExitCode run_plan(const Arguments& arguments, Console& console) {
+  if (arguments.has("--tflm")) return plan_micro(arguments, console);
+  if (arguments.has("--kernels")) stop_usage("--kernels has an effect only with --tflm; add --tflm FILE");
   Request request = read_request(arguments);
   read_stage_options(arguments, console, request.options);
   const OutputFiles files = check_outputs(request, arguments);

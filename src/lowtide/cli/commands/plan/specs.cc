@@ -9,6 +9,7 @@
 #include "lowtide/cli/handlers.h"
 #include "lowtide/cli/options/shared_options.h"
 #include "lowtide/cli/options/stage_options.h"
+#include "lowtide/cli/tflite.h"
 
 namespace lowtide::cli_internal {
 namespace {
@@ -105,6 +106,7 @@ CommandSpec plan_command() {
                    {"lowtide plan model.onnx --run dataflow -o plan.json",
                     "Plan for a runtime that starts every node when its inputs are ready."}},
       .run = run_plan};
+  for (OptionSpec& option : micro_plan_options()) command.options.push_back(std::move(option));
   for (OptionSpec& option : stage_options()) command.options.push_back(std::move(option));
   return command;
 }
