@@ -29,9 +29,9 @@ struct ImportedModel;
 // A format of models beside ONNX, which a caller adds (ImportOptions::formats).
 struct ModelFormat {
   // Whether the file has this format, by its first bytes, and by its name if they say nothing. Errors: io.
-  Result<bool> (*matches)(const ByteSource& file, std::string_view path);
+  Result<bool> (*matches)(const ByteSource& file, std::string_view path) = nullptr;
   // Errors: those of import_model(), without the path in the place.
-  Result<ImportedModel> (*import)(const ByteSource& file, const ImportOptions& options);
+  Result<ImportedModel> (*import)(const ByteSource& file, const ImportOptions& options) = nullptr;
   bool is_of_earlier_system = false;  // whether the file is a NetDef or a GraphDef
 };
 

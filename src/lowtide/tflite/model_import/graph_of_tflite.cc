@@ -252,16 +252,16 @@ void note_open_inputs(const TfliteModel& model, std::vector<std::string>& notes)
 
 Result<GraphOfTflite> graph_of_tflite(const TfliteModel& model, std::string_view bytes,
                                       const GraphOfTfliteOptions& options) {
-  using namespace model_import_internal;
   ConstantTable constants;
   constants.files.push_back("");
-  const ResourceUses uses(model);
+  const model_import_internal::ResourceUses uses(model);
   std::vector<std::shared_ptr<const Graph>> bodies(model.subgraphs.size());
-  for (std::uint32_t index : subgraphs_bottom_up(model)) {
-    LOWTIDE_TRY(Graph graph, SubgraphImport(model, index, bytes, options, constants).run(uses, bodies));
+  for (std::uint32_t index : model_import_internal::subgraphs_bottom_up(model)) {
+    LOWTIDE_TRY(Graph graph,
+                model_import_internal::SubgraphImport(model, index, bytes, options, constants).run(uses, bodies));
     if (index == 0) {
       GraphOfTflite made{.graph = std::move(graph), .constants = std::move(constants), .notes = {}};
-      note_open_inputs(model, made.notes);
+      model_import_internal::note_open_inputs(model, made.notes);
       return made;
     }
     bodies[index] = std::make_shared<const Graph>(std::move(graph));
