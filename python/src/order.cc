@@ -74,7 +74,11 @@ std::string page_of_runs(const ShownRuns& shown, const std::string& name) {
   const Packing packing = take(allocate(problem));
   LOWTIDE_CHECK(check_packing(problem, packing.offsets, {}).empty(), "the offsets that were just found are correct");
   return packing_page(problem, packing,
-                      {.name = name, .tool = "lowtide", .is_verified = true, .figures = figures_of_runs(shown)});
+                      {.name = name,
+                       .tool = "lowtide",
+                       .is_verified = true,
+                       .figures = figures_of_runs(shown),
+                       .bands = bands_of_runs(shown)});
 }
 
 namespace {
@@ -163,7 +167,8 @@ std::string page(const std::string& text, bool is_path, std::int64_t budget, std
                          .runs = kept.answer.runs,
                          .names = file.names,
                          .origins = file.origins,
-                         .fixed = file.fixed_bytes},
+                         .fixed = file.fixed_bytes,
+                         .phases = file.phases},
                         name);
   });
 }

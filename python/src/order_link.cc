@@ -105,7 +105,8 @@ std::string page_over_link(const Text& graph, std::int64_t budget, std::optional
                          .names = file.names,
                          .origins = file.origins,
                          .fixed = file.fixed_bytes,
-                         .copies = copies},
+                         .copies = copies,
+                         .phases = file.phases},
                         name);
   });
 }

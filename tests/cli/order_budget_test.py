@@ -156,6 +156,33 @@ class OrderBudget(ProgramTest):
             self.assertIn("--html", self.expect(USAGE, "order", "step.json", "--html", "x.html", *words).stderr)
         self.expect(USAGE, "order", "step.json", "--html", "step.json")  # it would replace its input
 
+    def test_the_page_has_the_phases_of_the_nodes(self):
+        phases = {"a": "forward", "b": "forward", "c": "backward"}  # d has none
+        graph = GRAPH
+        for name, phase in phases.items():
+            graph = graph.replace(f'"name": "{name}"', f'"name": "{name}", "phase": "{phase}"')
+        self.write("graph.json", graph)
+        page = self.expect(DONE, "order", "graph.json", "--budget", "18", "--html", "-").stdout
+        # The runs are a, b, c, a, d.
+        self.assertIn('"bands":{"names":["forward","backward"],"name":[0,1,0],"begin":[0,2,3],"end":[2,3,4],'
+                      '"again":[0,0,1]}', page)
+        page = self.expect(DONE, "order", "graph.json", "--html", "-").stdout  # without a budget, nothing runs again
+        self.assertIn('"bands":{"names":["forward","backward"],"name":[0,1],"begin":[0,2],"end":[2,3],"again":[0,0]}',
+                      page)
+        self.write("graph.json", GRAPH)
+        self.assertNotIn('"bands":', self.expect(DONE, "order", "graph.json", "--budget", "18", "--html", "-").stdout)
+
+    def test_phases_that_cannot_be_shown_are_refused(self):
+        for phase, message in (('"\\u001b[2J"', "only characters that can be seen; found '\\x1b[2J'"),
+                               (f'"{"x" * 41}"', "has at most 40 characters, and this one has 41"),
+                               ("7", "expected a string, found '7'")):
+            self.write("wrong.json", GRAPH.replace('"name": "b"', f'"name": "b", "phase": {phase}'))
+            for words in (("--budget", "18"), ()):
+                said = self.expect(BAD_INPUT, "order", "wrong.json", *words).stderr
+                self.assertIn("$.nodes[1].phase: ", said)
+                self.assertIn(message, said)
+                self.assertNotIn("\x1b", said)
+
     def test_groups_that_nothing_keeps_are_refused(self):
         nodes = ", ".join(f'{{"name": "{name}", "bytes": 1, "cost": 1}}' for name in "abc")
         self.write("group.json", f'{{"nodes": [{nodes}], "edges": [["c", "b"]], "before": [["a", "c"]], '

@@ -91,6 +91,34 @@ TEST(OrderSteps, NodesHaveWhatTheFileStates) {
   EXPECT_EQ(file.origins[NodeId(0)], "");
 }
 
+TEST(OrderSteps, NodesMayHaveAPhase) {
+  EXPECT_TRUE(step_of(kStep).phases.empty());
+  const ImportedOrderGraph file = step_of(R"({"order": [2, 1, 0], "nodes": [
+    {"name": "c", "bytes": 1, "cost": 1, "phase": "r\u00fcckw\u00e4rts"}, {"name": "b", "bytes": 1, "cost": 1},
+    {"name": "a", "bytes": 1, "cost": 1, "phase": "forward"}], "edges": []})");
+  EXPECT_THAT(file.phases, testing::ElementsAre("forward", "", "r\u00fcckw\u00e4rts"));  // in the order of the nodes
+}
+
+TEST(OrderSteps, PhasesAreShortTextsThatCanBeSeen) {
+  const auto refusal = [](const std::string& phase) {
+    return refusal_with(R"("module": "net.0")", R"("module": "net.0", "phase": )" + phase);
+  };
+  EXPECT_EQ(refusal('"' + std::string(40, 'x') + '"'), "accepted");
+  EXPECT_EQ(refusal(R"("")"), "accepted");
+  std::string wide;
+  for (int at = 0; at < 40; ++at) wide += "\u00fc";
+  EXPECT_EQ(refusal('"' + wide + '"'), "accepted");  // 80 bytes
+  EXPECT_EQ(refusal('"' + wide + R"(x")"),
+            ":7:95: $.nodes[2].phase: a phase has at most 40 characters, and this one has 41");
+  for (const char* wrong : {R"("\u001b[31m")", R"("a\nb")", R"("\u202eabc")", R"("\u0000")", R"("\u200b")"}) {
+    EXPECT_THAT(refusal(wrong), HasSubstr("$.nodes[2].phase: a phase has only characters that can be seen; found '"))
+        << wrong;
+  }
+  for (const char* wrong : {"1", "null", "true", R"(["forward"])", R"({"a": 1})"}) {
+    EXPECT_THAT(refusal(wrong), HasSubstr("$.nodes[2].phase: expected a string")) << wrong;
+  }
+}
+
 // The graph orders the runs without a budget: parts and scratch are tensors, and updates come after readers.
 TEST(OrderSteps, TheGraphHasPartsScratchAndUpdates) {
   const ImportedOrderGraph file = step_of(kStep);

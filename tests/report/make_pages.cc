@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "lowtide/report/packing_page.h"
 #include "lowtide/report/page.h"
@@ -31,10 +32,10 @@ bool write_text(const std::filesystem::path& path, const std::string& text) {
   return false;
 }
 
-bool write_packing(const std::filesystem::path& path, const PackingSketch& shown, bool is_verified = true) {
-  return write_text(
-      path, packing_page(shown.problem, shown.packing,
-                         {.name = path.stem().string() + ".csv", .tool = "lowtide 1.2.3", .is_verified = is_verified}));
+bool write_packing(const std::filesystem::path& path, const PackingSketch& shown, PackingPageOptions options = {}) {
+  options.name = path.stem().string() + ".csv";
+  options.tool = "lowtide 1.2.3";
+  return write_text(path, packing_page(shown.problem, shown.packing, options));
 }
 
 bool write_page(const std::filesystem::path& path, const PlanSketch& shown, const PageOptions& options = {}) {
@@ -140,6 +141,28 @@ bool write_no_fit(const std::filesystem::path& path) {
   return write_page(path, made, {.is_verified = true, .verdict = &verdict});
 }
 
+bool write_packings(const std::filesystem::path& folder) {
+  return write_packing(folder / "packing.html", small_packing(), {.is_verified = true}) &&
+         write_packing(folder / "packing_hostile.html", hostile_packing(), {.is_verified = true}) &&
+         write_packing(folder / "packing_empty.html", empty_packing()) &&
+         write_packing(folder / "packing_far.html", far_packing(), {.is_verified = true}) &&
+         write_packing(folder / "packing_20k.html", generated_packing(20'000, 7), {.is_verified = true});
+}
+
+// Strips of phases. Those of the hostile packing have its names, more than there are colours.
+bool write_bands(const std::filesystem::path& folder) {
+  std::vector<PageBand> hostile;
+  for (const std::string& name : hostile_names()) {
+    const auto at = static_cast<std::int64_t>(hostile.size());
+    hostile.push_back({name, at, at + 1});
+  }
+  PackingSketch long_lived = hostile_packing();
+  for (PackingBuffer& buffer : long_lived.problem.buffers) buffer.lifespan.end = 100;
+  return write_packing(folder / "bands.html", small_packing(), {.is_verified = true, .bands = small_bands()}) &&
+         write_packing(folder / "bands_hostile.html", long_lived, {.bands = hostile}) &&
+         write_packing(folder / "bands_20k.html", generated_packing(20'000, 7), {.bands = many_bands(200'000, 100)});
+}
+
 bool write_all(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   const PlanSketch before = small_plan_before();
@@ -172,13 +195,8 @@ bool write_all(const std::filesystem::path& folder) {
          write_page(folder / "network.html", encoder_decoder_plan(5, true)) &&
          write_comparison(folder / "network_compare.html", encoder_decoder_plan(5, true), plain) &&
          write_page(folder / "generated_10k.html", generated_plan(10'000, 7)) &&
-         write_page(folder / "generated_100k.html", generated_plan(100'000, 7)) &&
-         write_packing(folder / "packing.html", small_packing()) &&
-         write_packing(folder / "packing_hostile.html", hostile_packing()) &&
-         write_packing(folder / "packing_empty.html", empty_packing(), false) &&
-         write_packing(folder / "packing_far.html", far_packing()) &&
-         write_packing(folder / "packing_20k.html", generated_packing(20'000, 7)) &&
-         write_text(folder / "curve.html", plan_curve_page("model.onnx", small_curve())) &&
+         write_page(folder / "generated_100k.html", generated_plan(100'000, 7)) && write_packings(folder) &&
+         write_bands(folder) && write_text(folder / "curve.html", plan_curve_page("model.onnx", small_curve())) &&
          write_text(folder / "planners.html", planners_page(small_planners())) &&
          write_text(folder / "planners_hostile.html", planners_page(hostile_planners()));
 }

@@ -9,6 +9,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/utf8.h"
@@ -85,6 +87,29 @@ TEST(PackingPage, HoldsWhatIsKnown) {
   EXPECT_EQ(sheet["regions"], Json::parse(R"([{"name":"","capacity":262144,"alignment":1,"arena":262144}])"));
   EXPECT_EQ(packing_json(page_of(small_packing()))["verified"], false);
   EXPECT_EQ(sheet_of(empty_packing())["facts"]["witness"], nullptr);
+}
+
+TEST(PackingPage, HoldsBandsThatAreCounted) {
+  const auto bands_of = [](const PackingSketch& sketch, std::vector<PageBand> bands) {
+    return packing_json(page_of(sketch, {.bands = std::move(bands)}))["sheets"][0]["bands"];
+  };
+  EXPECT_EQ(bands_of(small_packing(), small_bands()), Json::parse(R"({"names":["forward","backward","update"],
+      "name":[0,1,0,2],"begin":[0,30,60,70],"end":[30,60,70,80],"again":[0,0,1,0]})"));
+  // Times are counted from the first one, 100; what is before it and behind the last one, 120, is cut off.
+  const PackingSketch late = sketch_of({{100, 120}});
+  EXPECT_EQ(bands_of(late, {{"a", 0, 100}, {"b", 100, 110}, {"a", 115, 900}, {"c", 900, 901}}),
+            Json::parse(R"({"names":["b","a"],"name":[0,1],"begin":[0,15],"end":[10,20],"again":[0,0]})"));
+  EXPECT_EQ(bands_of(late, {{"a", 0, 100}}), nullptr);
+  // Not to scale, the second of four times is at 1.
+  const std::int64_t far = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(bands_of(sketch_of({{0, 1}, {far - 1, far}}), {{"a", 1, far - 1}}),
+            Json::parse(R"({"names":["a"],"name":[0],"begin":[1],"end":[2],"again":[0]})"));
+  EXPECT_EQ(bands_of(empty_packing(), {{"a", 0, 1}}), nullptr);
+}
+
+TEST(PackingPage, WithoutBandsIsAsBefore) {
+  EXPECT_FALSE(sheet_of(small_packing()).contains("bands"));
+  EXPECT_TRUE(packing_json(page_of(small_packing(), {.bands = small_bands()}))["sheets"][0].contains("bands"));
 }
 
 TEST(PackingPage, GivesABufferWithoutAnyTimeOnePiece) {

@@ -50,6 +50,18 @@ PackingSketch hostile_packing() {
   return packed(std::move(problem));
 }
 
+std::vector<PageBand> small_bands() {
+  return {{"forward", 0, 30}, {"backward", 30, 60}, {"forward", 60, 70, true}, {"update", 70, 80}};
+}
+
+std::vector<PageBand> many_bands(std::int64_t count, std::int64_t length) {
+  std::vector<PageBand> bands;
+  for (std::int64_t at = 0; at < count; ++at) {
+    bands.push_back({at % 3 == 0 ? "forward" : "backward", at * length, (at + 1) * length, at % 4 == 3});
+  }
+  return bands;
+}
+
 PackingSketch empty_packing() { return packed({}); }
 
 PackingSketch far_packing() {

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "lowtide/plan/packing.h"
+#include "lowtide/report/packing_page.h"
 
 namespace lowtide {
 
@@ -29,6 +31,14 @@ struct PackingSketch {
 [[nodiscard]] PackingSketch empty_packing();
 // Two buffers as far apart as a clock of 64 bits allows, and one between them.
 [[nodiscard]] PackingSketch far_packing();
+// The phases of small_packing(). At the time 60, `forward` happens again:
+//
+//   first  [forward       ][backward  ]         [update]
+//   again                             [forward]
+//          0              30          60       70      80    90
+[[nodiscard]] std::vector<PageBand> small_bands();
+// A band of each time of a packing, from 0 on, of the names in turn; each fourth one happens again.
+[[nodiscard]] std::vector<PageBand> many_bands(std::int64_t count, std::int64_t length);
 // Random lifespans and a few sizes, packed by best fit.
 [[nodiscard]] PackingSketch generated_packing(std::uint32_t buffers, std::uint64_t seed);
 

@@ -148,6 +148,7 @@ struct ImportedOrderGraph {
   IdVector<NodeId, std::int64_t> output_numbers = {};
   IdVector<NodeId, std::string> names = {};    // of all entries of `problem`
   IdVector<NodeId, std::string> origins = {};  // module and source line of each node, if the file states them
+  IdVector<NodeId, std::string> phases = {};   // of each node, such as "forward"; empty if the file states none
 };
 
 }  // namespace lowtide

@@ -168,6 +168,10 @@ std::string origin_of(const OrderFile& file, std::size_t node) {
   return more->module + (more->module.empty() || more->source.empty() ? "" : ", ") + more->source;
 }
 
+bool has_phases(const OrderFile& file) {
+  return std::any_of(file.extras.begin(), file.extras.end(), [](const OrderExtras& one) { return !one.phase.empty(); });
+}
+
 // What is live at all times, and all nodes together.
 Result<void> check_total(const OrderFile& file, const OrderSteps& steps) {
   Int128 total = Int128{file.fixed_bytes} + steps.state_bytes;
@@ -195,12 +199,15 @@ Result<ImportedOrderGraph> make(const OrderFile& file, const OrderFileOptions& o
   imported.index.resize(count);
   imported.costs.resize(options.with_costs ? count : 0);
   imported.origins.resize(count);
+  imported.phases.resize(has_phases(file) ? count : 0);
   bool is_sorted = true;
   for (std::size_t at = 0; at < count; ++at) {
     const NodeId id = built.node_ids[NodeId(static_cast<std::uint32_t>(at))];
     imported.index[id] = static_cast<std::int64_t>(steps->runs[at]);
     if (options.with_costs) imported.costs[id] = file.nodes[steps->runs[at]].cost;
     imported.origins[id] = origin_of(file, steps->runs[at]);
+    const OrderExtras* more = file.extras_of(steps->runs[at]);
+    if (imported.phases.contains(id) && more != nullptr) imported.phases[id] = more->phase;
     is_sorted = is_sorted && id.index() == at;
   }
   imported.names = steps->names;

@@ -18,6 +18,7 @@
 namespace lowtide {
 
 inline const CopiesOfRuns kNoCopies;
+inline const IdVector<NodeId, std::string> kNoPhases;
 
 // A sequence of runs, with the names that its author gave. All must outlive it.
 struct ShownRuns {
@@ -28,6 +29,7 @@ struct ShownRuns {
   Overwriting overwriting = Overwriting::in_place;
   Bytes fixed = {};  // bytes that are live at all times, beside those of the problem
   const CopiesOfRuns& copies = kNoCopies;
+  const IdVector<NodeId, std::string>& phases = kNoPhases;  // of the entries that run; may be empty
 };
 
 // Where the entry comes from: of a part, its run. Empty if nothing is known.
@@ -40,6 +42,10 @@ struct ShownRuns {
 // What the map of a sequence does not show: the budget of the problem if it has one (above 0), what is always live, and
 // how many runs are reruns, with their share of the cost of one run of each node.
 [[nodiscard]] std::vector<PageFigure> figures_of_runs(const ShownRuns& shown);
+
+// The phases of the sequence: each band has consecutive runs of one phase, which are all first runs or all reruns. Runs
+// without a phase are in no band. Time counts runs from 0. O(runs).
+[[nodiscard]] std::vector<PageBand> bands_of_runs(const ShownRuns& shown);
 
 // The values of the sequence as buffers, so that they can be placed in one arena and drawn. Time counts runs from 0.
 // A name has where the value comes from, "conv (features.0, model.py:40)", and "#2" if the entry runs again.

@@ -10,6 +10,8 @@
 #include "lowtide/base/json_reader.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/parse_duration.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/base/utf8.h"
 #include "lowtide/plan/budget_problem.h"
 
 namespace lowtide::import_internal {
@@ -19,6 +21,7 @@ namespace {
 constexpr std::int64_t kLeastNumber = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMostOutputs = 1'000'000;  // of one node
+constexpr std::size_t kMostPhaseCharacters = 40;
 
 // The time at the begin of a text such as "0.01 ms on a P100"; nullopt if there is none above 0.
 std::optional<std::int64_t> leading_duration(std::string_view text) {
@@ -100,9 +103,9 @@ class OrderReader {
   }
 
   bool read_node() {
-    static constexpr std::array<std::string_view, 12> kKeys = {"name",       "bytes", "cost",       "outputs",
-                                                               "scratch",    "once",  "seed_bytes", "view_of",
-                                                               "overwrites", "from",  "module",     "source"};
+    static constexpr std::array<std::string_view, 13> kKeys = {
+        "name",    "bytes",      "cost", "outputs", "scratch", "once", "seed_bytes",
+        "view_of", "overwrites", "from", "module",  "source",  "phase"};
     const std::size_t at = file_.nodes.size();
     file_.nodes.emplace_back();
     const auto read = [&](std::size_t key) { return read_node_member(kKeys[key], at); };
@@ -126,7 +129,25 @@ class OrderReader {
     if (key == "view_of") return read_ref(more.view_of.emplace());
     if (key == "overwrites") return read_ref(more.overwrites.emplace());
     if (key == "from") return json_.read_name(more.from);
+    if (key == "phase") return read_phase(more.phase);
     return json_.read_text(key == "module" ? more.module : more.source);
+  }
+
+  // It is a word in legends and terminals.
+  bool read_phase(std::string& phase) {
+    if (!json_.read_text(phase)) return false;
+    std::size_t characters = 0;
+    for (std::size_t at = 0; at < phase.size(); ++characters) {
+      const std::string_view rest = std::string_view(phase).substr(at);
+      const std::size_t length = utf8_length(rest);
+      if (length == 0 || is_invisible_or_format_character(code_point_of(rest.substr(0, length)))) {
+        return json_.fail(ErrorCode::invalid, "a phase has only characters that can be seen; found " + quoted(phase));
+      }
+      at += length;
+    }
+    return characters <= kMostPhaseCharacters ||
+           json_.fail(ErrorCode::invalid, "a phase has at most " + std::to_string(kMostPhaseCharacters) +
+                                              " characters, and this one has " + std::to_string(characters));
   }
 
   bool check_node(std::size_t at) {

@@ -41,6 +41,7 @@ struct OrderExtras {
   std::string from;                    // name of a link
   std::string module;
   std::string source;
+  std::string phase;
 };
 
 struct OrderNode {

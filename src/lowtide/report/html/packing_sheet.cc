@@ -37,21 +37,24 @@ class Clock {
     return std::lower_bound(times_.begin(), times_.end(), time) - times_.begin();
   }
 
+  [[nodiscard]] std::int64_t first() const { return times_.empty() ? 0 : times_.front(); }
+  [[nodiscard]] std::int64_t last() const { return times_.empty() ? 0 : times_.back(); }
+
+  // Where the page draws a time. Requires: first() <= time <= last().
+  [[nodiscard]] std::int64_t position_of(std::int64_t time) const {
+    return is_to_scale() ? static_cast<std::int64_t>(since_first(time)) : index_of(time);
+  }
+
   void write(JsonWriter& json) const {
-    const std::int64_t first = times_.empty() ? 0 : times_.front();
-    const std::int64_t last = times_.empty() ? 0 : times_.back();
-    const bool is_exact = first >= -kLargestExact && last <= kLargestExact;
-    // The difference of two 64-bit times may need all 64 bits.
-    const auto since_first = [&](std::int64_t time) {
-      return static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(first);
-    };
-    const bool is_to_scale = since_first(last) <= static_cast<std::uint64_t>(kLargestExact);
+    const bool is_exact = first() >= -kLargestExact && last() <= kLargestExact;
+    const bool is_to_scale = this->is_to_scale();
     json.key("time");
     json.begin_object();
-    json.member("epoch", std::to_string(is_exact || !is_to_scale ? 0 : first));
-    json.member("start", is_exact && is_to_scale ? first : std::int64_t{0});
-    add_column(json, "bounds", times_.size(),
-               [&](std::size_t at) { return static_cast<std::int64_t>(is_to_scale ? since_first(times_[at]) : at); });
+    json.member("epoch", std::to_string(is_exact || !is_to_scale ? 0 : first()));
+    json.member("start", is_exact && is_to_scale ? first() : std::int64_t{0});
+    add_column(json, "bounds", times_.size(), [&](std::size_t at) {
+      return is_to_scale ? static_cast<std::int64_t>(since_first(times_[at])) : static_cast<std::int64_t>(at);
+    });
     if (is_to_scale) {
       json.key("names");
       json.null();
@@ -64,6 +67,12 @@ class Clock {
   }
 
  private:
+  // The difference of two 64-bit times may need all 64 bits.
+  [[nodiscard]] std::uint64_t since_first(std::int64_t time) const {
+    return static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(first());
+  }
+  [[nodiscard]] bool is_to_scale() const { return since_first(last()) <= static_cast<std::uint64_t>(kLargestExact); }
+
   void add(const TimeSpan& span) {
     times_.push_back(span.begin);
     times_.push_back(span.end);
@@ -115,6 +124,32 @@ void add_facts(JsonWriter& json, const PackingProblem& problem, const Packing& p
   } else {
     json.null();
   }
+  json.end_object();
+}
+
+void add_bands(JsonWriter& json, const std::vector<PageBand>& bands, const Clock& clock) {
+  SharedTexts names;
+  std::vector<std::int64_t> name;
+  std::vector<std::int64_t> begin;
+  std::vector<std::int64_t> end;
+  std::vector<std::int64_t> again;
+  for (const PageBand& band : bands) {
+    const std::int64_t from = std::max(band.begin, clock.first());
+    const std::int64_t to = std::min(band.end, clock.last());
+    if (from >= to) continue;
+    name.push_back(names.index_of(name_in_page(band.name)));
+    begin.push_back(clock.position_of(from));
+    end.push_back(clock.position_of(to));
+    again.push_back(band.is_again ? 1 : 0);
+  }
+  if (name.empty()) return;
+  json.key("bands");
+  json.begin_object();
+  add_strings(json, "names", names.texts());
+  add_column(json, "name", name.size(), [&](std::size_t row) { return name[row]; });
+  add_column(json, "begin", begin.size(), [&](std::size_t row) { return begin[row]; });
+  add_column(json, "end", end.size(), [&](std::size_t row) { return end[row]; });
+  add_column(json, "again", again.size(), [&](std::size_t row) { return again[row]; });
   json.end_object();
 }
 
@@ -180,6 +215,7 @@ void write_packing_sheet(JsonWriter& json, const PackingProblem& problem, const 
   add_facts(json, problem, packing, options, clock);
   add_region(json, problem, packing);
   clock.write(json);
+  add_bands(json, options.bands, clock);
   add_wholes(json, problem, packing, clock);
   add_pieces(json, problem, clock);
   json.end_object();

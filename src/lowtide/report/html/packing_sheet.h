@@ -19,6 +19,8 @@ namespace lowtide::report_internal {
 //             and names are the times
 //   whole     {name, size, alignment, offset, fixed, begin, end, pieces}   one row per buffer; begin and end are
 //             indexes of bounds
+//   bands     {names, name, begin, end, again}   only if there are bands: the names, each once, and one row per band;
+//             begin and end are counted from the first time, as bounds are
 //   piece     {begin, end}   the times of each buffer without its gaps, in the order of buffers. A buffer that has no
 //             such time has one empty piece
 void write_packing_sheet(JsonWriter& json, const PackingProblem& problem, const Packing& packing,

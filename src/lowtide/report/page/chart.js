@@ -8,9 +8,9 @@ const kWide = 560; // pixels: a narrower picture has smaller margins
 const kOutsideBar = 22; // width of the bar beside the map
 const kOutsideWidth = 128; // with its texts
 
-// Areas in CSS pixels, from top to bottom: the sentence about the peak, the load, the lanes of streams, the map, the
-// axis and the strip. `lanes` is their number. `hasOutside`: with a bar beside the map.
-function layOut(width, height, {lanes: laneCount, hasOutside: hasBar}) {
+// Areas in CSS pixels, from top to bottom: the sentence about the peak, the load, the lanes of streams, the bands, the
+// map, the axis and the strip. `lanes` is their number, `bands` their height. `hasOutside`: with a bar beside the map.
+function layOut(width, height, {lanes: laneCount, bands: bandHeight, hasOutside: hasBar}) {
   const left = width < kWide ? 62 : 76;
   const right = hasBar ? kOutsideWidth : 10;
   const inner = Math.max(20, width - left - right);
@@ -19,12 +19,13 @@ function layOut(width, height, {lanes: laneCount, hasOutside: hasBar}) {
   const loadHeight = Math.round(Math.min(110, Math.max(44, height * (width < kWide ? 0.13 : 0.18))));
   const load = {x: left, y: width < kWide ? 40 : 34, w: inner, h: loadHeight};
   const lanes = {x: left, y: load.y + load.h + 10, w: inner, h: laneCount * kLaneHeight};
-  const mapTop = lanes.y + lanes.h + (laneCount > 0 ? 8 : 0);
+  const bands = {x: left, y: lanes.y + lanes.h + (laneCount > 0 && bandHeight > 0 ? 8 : 0), w: inner, h: bandHeight};
+  const mapTop = bands.y + bands.h + (laneCount > 0 || bandHeight > 0 ? 8 : 0);
   const map = {x: left, y: mapTop, w: inner, h: Math.max(20, height - mapTop - axisHeight - stripHeight - 8)};
   const axisY = map.y + map.h + 13;
   const strip = {x: left, y: map.y + map.h + axisHeight, w: inner, h: stripHeight};
   const outside = hasBar ? {x: left + inner + 22, y: map.y + 12, bar: kOutsideBar, h: map.h - 12} : null;
-  return {left, load, lanes, map, axisY, strip, outside, width, height};
+  return {left, load, lanes, bands, map, axisY, strip, outside, width, height};
 }
 
 // The colours of the current theme.
@@ -91,7 +92,7 @@ class Chart {
     this.overlay.setAttribute(
       'aria-label',
       `Map of ${plural(this.facts.placed.length, 'buffer')} over ` +
-        `${plural(sheet.columnCount, sheet.isPacking ? 'moment' : 'step')}: ` +
+        `${plural(sheet.columnCount, sheet.isPacking ? 'moment' : 'step')}${bandWords(sheet)}: ` +
         'arrows pan, plus and minus zoom, comma and full stop go from buffer to buffer',
     );
     this.noteEmptyView();
@@ -114,6 +115,7 @@ class Chart {
     this.paints = paintsOf(this.sheet, classOf, lit);
     this.table = mixPaints(classes);
     this.ink = readInk();
+    this.bandInk = kBandColours.map(cssColor);
     const context = this.scene.getContext('2d');
     this.hatch = makeHatch(context, `${this.ink.map}66`);
     this.hatchAgain = makeHatch(context, `${this.ink.map}90`, {isFalling: true, width: 2});
@@ -173,7 +175,11 @@ class Chart {
       canvas.width = Math.round(width * this.ratio);
       canvas.height = Math.round(height * this.ratio);
     }
-    this.layout = layOut(width, height, {lanes: lanesOf(this.sheet), hasOutside: hasOutside(this.sheet, width)});
+    this.layout = layOut(width, height, {
+      lanes: lanesOf(this.sheet),
+      bands: heightOfBands(this.sheet),
+      hasOutside: hasOutside(this.sheet, width),
+    });
     this.draw();
   }
 
@@ -214,6 +220,7 @@ class Chart {
     drawLimits(this, context);
     drawLoad(this, context);
     drawLanes(this, context);
+    drawBands(this, context);
     drawPeakLabels(this, context);
     drawOutside(this, context);
     drawStrip(this, context);

@@ -40,6 +40,10 @@ function exportLayout() {
       legendX += 34 + item.name.length * kLetterWidth;
       return item;
     });
+  for (const {text, color} of bandClasses(charts[0].sheet)) {
+    items.push({x: legendX, name: text, color: cssColor(color)});
+    legendX += 34 + text.length * kLetterWidth;
+  }
   return {
     width: Math.max(x, legendX),
     height: top + height + 26,

@@ -142,6 +142,7 @@ function start() {
   const {sheets, shown, against: other, isVerified} = readSheets();
   Object.assign(state, {sheets, isVerified, shown, against: other, mode: other === null ? 'after' : 'both'});
   document.body.dataset.about = shown.isPacking ? 'packing' : 'plan';
+  if (shown.bands) document.body.dataset.bands = 'yes';
   startTheme(refreshColours);
   onUpdate(respond);
   startSearch();

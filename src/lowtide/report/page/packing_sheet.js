@@ -26,11 +26,12 @@ class PackingSheet extends Sheet {
     this.axis = new StepAxis(this.stepCount);
   }
 
-  readColumns({time, whole, piece}) {
+  readColumns({time, whole, piece, bands}) {
     this.epoch = BigInt(time.epoch);
     this.start = time.start;
     this.bounds = Float64Array.from(time.bounds);
     this.timeNames = time.names;
+    this.bands = readBands(bands);
     this.readWholes(whole);
     const count = piece.begin.length;
     const each = (value) => new Array(count).fill(value);
@@ -147,8 +148,9 @@ class PackingSheet extends Sheet {
     return this.epoch === 0n ? text : `+${text}`;
   }
 
-  stepText() {
-    return '';
+  // The phase at a time.
+  stepText(time) {
+    return bandText(this, bandAt(this, time));
   }
 
   intervalText(begin, end) {

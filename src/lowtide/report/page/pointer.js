@@ -6,13 +6,13 @@
 const kClickReach = 4; // pixels that a click may stray
 
 function zoneAt(chart, x, y) {
-  const {map, load, strip} = chart.layout;
-  const {lanes} = chart.layout;
+  const {map, load, strip, lanes, bands} = chart.layout;
   if (y >= strip.y - 2) return 'strip';
   if (y > map.y + map.h) return 'steps';
   if (x < map.x) return y >= map.y ? 'bytes' : 'steps';
   if (y <= load.y + load.h + 4) return 'load';
-  return y < lanes.y + lanes.h ? 'lanes' : 'map';
+  if (lanes.h > 0 && y < lanes.y + lanes.h) return 'lanes';
+  return bands.h > 0 && y < bands.y + bands.h + kBandGap ? 'bands' : 'map';
 }
 
 function place(event, chart) {
@@ -22,7 +22,7 @@ function place(event, chart) {
 
 // The directions in which a zoom that begins in a zone keeps its range.
 function keptIn(zone) {
-  return {keepsX: zone === 'bytes', keepsY: ['load', 'lanes', 'steps', 'strip'].includes(zone)};
+  return {keepsX: zone === 'bytes', keepsY: ['load', 'lanes', 'bands', 'steps', 'strip'].includes(zone)};
 }
 
 // With Alt, only the steps are zoomed, or with Shift and Alt only the addresses. Shift alone pans along the steps.
@@ -48,7 +48,7 @@ function setHover(chart, event) {
   const {x, y} = place(event, chart);
   const {map} = chart.layout;
   const zone = zoneAt(chart, x, y);
-  const isOver = ['map', 'load', 'lanes'].includes(zone) && x >= map.x && x <= map.x + map.w;
+  const isOver = ['map', 'load', 'lanes', 'bands'].includes(zone) && x >= map.x && x <= map.x + map.w;
   const block = isOver && zone === 'map' ? chart.blockAt(x, y) : kNone;
   const buffer = block === kNone ? kNone : chart.sheet.blockBuffer[block];
   chart.hover = isOver ? {x, y, step: Math.floor(chart.stepAt(x)), block, buffer} : null;
@@ -76,6 +76,7 @@ function tooltipLines(chart, zone) {
     const under = laneStepAt(chart, chart.hover.x, chart.hover.y);
     return under === null ? [] : laneTooltip(sheet, under);
   }
+  if (zone === 'bands') return bandTooltip(sheet, bandUnder(chart, chart.hover.x, chart.hover.y));
   if (zone !== 'load' || step < 0 || step >= sheet.stepCount) return [];
   const load = `${sheet.words.load} ${bothBytes(facts.loadAt(step))}`;
   return [`${sheet.words.axis} ${sheet.timeText(step)}`, elide(sheet.stepText(step), 60), load].filter(Boolean);
@@ -105,7 +106,7 @@ function hideHover(chart) {
 function click(chart, at) {
   const {x, y} = at;
   const zone = zoneAt(chart, x, y);
-  if (zone === 'load' || zone === 'steps') {
+  if (zone === 'load' || zone === 'bands' || zone === 'steps') {
     update({active: chart.sheet});
     goToStep(Math.floor(chart.stepAt(x)));
     return;

@@ -233,6 +233,7 @@ function svgChart(chart, x, y) {
     ...svgLimits(chart),
     ...svgLoad(chart),
     ...svgLanes(chart),
+    ...svgBands(chart),
     svgPeak(chart),
     ...svgPeakLabels(chart),
     ...svgOutside(chart),

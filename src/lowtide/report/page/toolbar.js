@@ -175,6 +175,7 @@ function drawToolbar() {
     labelled('Region', regionChoice()),
     labelled('Colour', colourChoice()),
     labelled('Axis', axisChoice()),
+    labelled('Phases', bandLegend(activeSheet())),
     make(
       'div',
       {class: 'legend-and-tools'},

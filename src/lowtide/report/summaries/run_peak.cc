@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowtide/base/flags.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/report/summary.h"
 #include "lowtide/report/text/figures.h"
@@ -137,6 +138,23 @@ std::vector<PageFigure> figures_of_runs(const ShownRuns& shown) {
       {"Runs", with_thousands(static_cast<std::int64_t>(shown.runs.size())),
        again == 0 ? "none again" : with_thousands(again) + " again" + (base > 0 ? ", +" + percent(cost, base) : "")});
   return figures;
+}
+
+std::vector<PageBand> bands_of_runs(const ShownRuns& shown) {
+  std::vector<PageBand> bands;
+  if (shown.phases.empty()) return bands;
+  Flags<NodeId> has_run(shown.problem.nodes.size());
+  for (std::size_t at = 0; at < shown.runs.size(); ++at) {
+    const NodeId run = shown.runs[at];
+    const bool is_again = !has_run.insert(run);
+    const auto begin = static_cast<std::int64_t>(at);
+    if (!shown.phases.contains(run) || shown.phases[run].empty()) continue;
+    const bool continues = !bands.empty() && bands.back().end == begin && bands.back().is_again == is_again &&
+                           bands.back().name == shown.phases[run];
+    if (!continues) bands.push_back({shown.phases[run], begin, begin, is_again});
+    bands.back().end = begin + 1;
+  }
+  return bands;
 }
 
 PackingProblem packing_of_runs(const ShownRuns& shown) {

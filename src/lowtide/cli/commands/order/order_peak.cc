@@ -37,7 +37,8 @@ ShownRuns shown_runs(const ImportedOrderGraph& file, const BudgetProblem& proble
           .names = file.names,
           .origins = file.origins,
           .overwriting = Overwriting::in_place,
-          .fixed = file.fixed_bytes};
+          .fixed = file.fixed_bytes,
+          .phases = file.phases};
 }
 
 ShownRuns shown_order(const ImportedOrderGraph& file, const std::vector<NodeId>& order) {
@@ -70,8 +71,12 @@ void write_runs_page(const OrderRequest& request, const ShownRuns& shown, Consol
   const std::vector<Violation> wrong = check_packing(problem, packing.offsets, {});
   if (!wrong.empty()) stop_bug("the search found wrong offsets: " + wrong.front().message, "file");
   const std::string name = std::filesystem::path(request.path).filename().string();
-  const std::string page = packing_page(
-      problem, packing, {.name = name, .tool = tool_name(), .is_verified = true, .figures = figures_of_runs(shown)});
+  const std::string page = packing_page(problem, packing,
+                                        {.name = name,
+                                         .tool = tool_name(),
+                                         .is_verified = true,
+                                         .figures = figures_of_runs(shown),
+                                         .bands = bands_of_runs(shown)});
   request.files.write(*destination, page, console);
 }
 
