@@ -221,23 +221,27 @@ def keep_budget(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort
 
 
 def budget_page(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort: int | None = None,
-                name: str = "graph", link: Link | None = None) -> str:
+                name: str = "graph", link: Link | None = None, measured: int | None = None) -> str:
     """Draws the answer of keep_budget with the same arguments: an HTML page that works offline.
 
     x counts runs, y is the address if all values lie in one arena. States and "fixed_bytes" are not drawn. A value that
-    leaves and comes back is drawn as two.
+    leaves and comes back is drawn as two. Above the values are the phases of the runs, if the nodes state them.
 
     Args:
         name: the title.
+        measured: the peak that a process had when it ran the sequence, in bytes, with states and "fixed_bytes". The
+            page shows it beside the predicted one.
 
     Raises:
         Error: as keep_budget.
     """
     limit = bytes_of(budget, "budget")
+    if measured is not None and not 0 <= measured < 1 << 62:
+        raise InvalidError(f"measured is {measured} bytes; give 0 or more, and less than 2^62")
     text = _text_of(graph, effort)
     if link is None:
-        return _core.budget_page(*text, limit, effort, name)
-    return _core.budget_page_over_link(text, limit, effort, _checked(link), name)
+        return _core.budget_page(*text, limit, effort, (name, measured))
+    return _core.budget_page_over_link(text, limit, effort, _checked(link), (name, measured))
 
 
 def budget_curve(graph: Mapping[str, Any] | StrPath, *, points: int = 20, effort: int | None = None) -> BudgetCurve:

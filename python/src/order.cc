@@ -3,12 +3,14 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bind.h"
@@ -69,12 +71,13 @@ Bytes beside_fixed(const ImportedOrderGraph& file, std::int64_t budget) {
                       ""});
 }
 
-std::string page_of_runs(const ShownRuns& shown, const std::string& name) {
+std::string page_of_runs(ShownRuns shown, const PageHead& head) {
+  if (head.second) shown.measured = Bytes(*head.second);
   const PackingProblem problem = packing_of_runs(shown);
   const Packing packing = take(allocate(problem));
   LOWTIDE_CHECK(check_packing(problem, packing.offsets, {}).empty(), "the offsets that were just found are correct");
   return packing_page(problem, packing,
-                      {.name = name,
+                      {.name = head.first,
                        .tool = "lowtide",
                        .is_verified = true,
                        .figures = figures_of_runs(shown),
@@ -158,7 +161,7 @@ AnyDict curve(const std::string& text, bool is_path, std::int64_t points, std::o
 
 // Solves the problem as keep() does, and draws the answer with the values in one arena.
 std::string page(const std::string& text, bool is_path, std::int64_t budget, std::optional<std::int64_t> effort,
-                 const std::string& name) {
+                 const PageHead& head) {
   return call_interruptibly([&](const std::atomic<bool>* stop) {
     const ImportedOrderGraph file = read_order(text, is_path, {.with_costs = true});
     const BudgetOptions options{.budget = beside_fixed(file, budget), .effort = effort, .stop = stop};
@@ -169,7 +172,7 @@ std::string page(const std::string& text, bool is_path, std::int64_t budget, std
                          .origins = file.origins,
                          .fixed = file.fixed_bytes,
                          .phases = file.phases},
-                        name);
+                        head);
   });
 }
 
@@ -179,7 +182,7 @@ void bind_order(nb::module_& module) {
   module.def("order", &order, nb::arg("text"), nb::arg("is_path"), nb::arg("strategy"), nb::arg("effort").none());
   module.def("keep_budget", &keep, nb::arg("text"), nb::arg("is_path"), nb::arg("budget"), nb::arg("effort").none());
   module.def("budget_page", &page, nb::arg("text"), nb::arg("is_path"), nb::arg("budget"), nb::arg("effort").none(),
-             nb::arg("name"));
+             nb::arg("head"));
   module.def("budget_curve", &curve, nb::arg("text"), nb::arg("is_path"), nb::arg("points"), nb::arg("effort").none());
 }
 

@@ -6,7 +6,9 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lowtide/import/import.h"
@@ -33,7 +35,10 @@ namespace lowtide::python {
 // The budget without what is always live. Raises if that exceeds it.
 [[nodiscard]] Bytes beside_fixed(const ImportedOrderGraph& file, std::int64_t budget);
 
+// The title of a page, and the bytes that a process had at its peak, if they are known.
+using PageHead = std::pair<std::string, std::optional<std::int64_t>>;
+
 // A page with the values of a sequence in one arena.
-[[nodiscard]] std::string page_of_runs(const ShownRuns& shown, const std::string& name);
+[[nodiscard]] std::string page_of_runs(ShownRuns shown, const PageHead& head);
 
 }  // namespace lowtide::python

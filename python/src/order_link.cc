@@ -95,7 +95,7 @@ AnyDict keep_over_link(const Text& graph, std::int64_t budget, std::optional<std
 }
 
 std::string page_over_link(const Text& graph, std::int64_t budget, std::optional<std::int64_t> effort, const Link& link,
-                           const std::string& name) {
+                           const PageHead& head) {
   return call_interruptibly([&](const std::atomic<bool>* stop) {
     const ImportedOrderGraph file = read_with_units(graph);
     const SwappedBudget found = swapped(file, budget, effort, link, stop);
@@ -107,7 +107,7 @@ std::string page_over_link(const Text& graph, std::int64_t budget, std::optional
                          .fixed = file.fixed_bytes,
                          .copies = copies,
                          .phases = file.phases},
-                        name);
+                        head);
   });
 }
 
@@ -117,7 +117,7 @@ void bind_order_link(nb::module_& module) {
   module.def("keep_budget_over_link", &keep_over_link, nb::arg("graph"), nb::arg("budget"), nb::arg("effort").none(),
              nb::arg("link"));
   module.def("budget_page_over_link", &page_over_link, nb::arg("graph"), nb::arg("budget"), nb::arg("effort").none(),
-             nb::arg("link"), nb::arg("name"));
+             nb::arg("link"), nb::arg("head"));
 }
 
 }  // namespace lowtide::python

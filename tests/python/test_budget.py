@@ -134,3 +134,36 @@ def test_wrong_budgets_and_graphs_are_refused(graph, budget, message):
 def test_wrong_options_are_refused(call):
     with pytest.raises(lowtide.Error):
         call()
+
+
+def test_a_page_has_phases_and_what_was_measured():
+    graph = {**SMALL, "nodes": [{**one, "phase": "backward" if one["name"] == "d" else "forward"}
+                                for one in SMALL["nodes"]]}
+    page = lowtide.budget_page(graph, 275)  # "in" is dropped before c, and runs again before d
+    assert ('"bands":{"names":["forward","backward"],"name":[0,0,1],"begin":[0,4,5],"end":[4,5,6],'
+            '"again":[0,1,0]}') in page
+    assert '"label":"Measured"' not in page and '"label":"Predicted"' not in page
+    peak = lowtide.keep_budget(SMALL, 400).peak
+    assert peak == 64 + 218  # in, a, b and c; the last is made before a and b end
+    page = lowtide.budget_page(SMALL, 400, measured=2 * peak)
+    assert '"bands":' not in page
+    assert f'{{"label":"Predicted","value":"{peak} B","detail":"the peak, with what is always live"}}' in page
+    assert f'{{"label":"Measured","value":"{2 * peak} B","detail":"100.0 % above the prediction"}}' in page
+    timed = {**graph, "units": {"cost": "1 us"}}
+    over_link = lowtide.budget_page(timed, 400, link=lowtide.Link(1_000_000), measured=peak)
+    assert '"detail":"as predicted"' in over_link and '"bands":' in over_link
+
+
+@pytest.mark.parametrize("measured", [-1, 1 << 62])
+def test_sizes_that_no_process_has_are_refused(measured):
+    with pytest.raises(lowtide.InvalidError, match=f"measured is {measured} bytes"):
+        lowtide.budget_page(SMALL, 400, measured=measured)
+
+
+@pytest.mark.parametrize("phase, message", [("x" * 41, "at most 40 characters"), (7, "expected a string"),
+                                            ("\x1b[2J", "only characters that can be seen")])
+def test_phases_that_cannot_be_shown_are_refused(phase, message):
+    graph = {"nodes": [{"name": "a", "bytes": 1, "cost": 1, "phase": phase}], "edges": []}
+    with pytest.raises(lowtide.Error, match=message) as refused:
+        lowtide.keep_budget(graph, 10)
+    assert "$.nodes[0].phase" in refused.value.place

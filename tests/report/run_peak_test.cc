@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,34 @@ TEST(BandsOfRuns, RunsWithoutAPhaseAreInNoBand) {
   EXPECT_THAT(bands_with(phases, {kA, kB, kC, kD}), ElementsAre(PageBand{"forward", 0, 1}, PageBand{"forward", 2, 3}));
   EXPECT_THAT(bands_with({}, {kA, kB, kC, kD}), IsEmpty());
   EXPECT_THAT(bands_with(phases, {}), IsEmpty());
+}
+
+std::vector<std::string> figures_with(std::optional<Bytes> measured, Bytes fixed = Bytes(88)) {
+  const BudgetProblem problem = problem_of_four();
+  const std::vector<NodeId> runs{kA, kB, kC, kD};
+  std::vector<std::string> texts;
+  for (const PageFigure& one : figures_of_runs({.problem = problem,
+                               .runs = runs,
+                               .names = kNames,
+                               .origins = kNoOrigins,
+                               .fixed = fixed,
+                               .measured = measured})) {
+    texts.push_back(one.label + ": " + one.value + ", " + one.detail);
+  }
+  return texts;
+}
+
+// While d runs, 4 + 4 + 2 + 2 and what is always live are there: 100.
+TEST(FiguresOfRuns, ComparePredictedAndMeasured) {
+  const std::string always = "Always live: 88 B, not drawn; 100 B with the peak";
+  const std::string predicted = "Predicted: 100 B, the peak, with what is always live";
+  const std::string runs = "Runs: 4, none again";
+  EXPECT_THAT(figures_with(std::nullopt), ElementsAre(always, runs));
+  EXPECT_THAT(figures_with(Bytes(102)),
+              ElementsAre(always, predicted, "Measured: 102 B, 2.0 % above the prediction", runs));
+  EXPECT_THAT(figures_with(Bytes(75)),
+              ElementsAre(always, predicted, "Measured: 75 B, 25.0 % below the prediction", runs));
+  EXPECT_THAT(figures_with(Bytes(100)), ElementsAre(always, predicted, "Measured: 100 B, as predicted", runs));
 }
 
 }  // namespace

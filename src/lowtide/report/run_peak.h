@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct ShownRuns {
   Bytes fixed = {};  // bytes that are live at all times, beside those of the problem
   const CopiesOfRuns& copies = kNoCopies;
   const IdVector<NodeId, std::string>& phases = kNoPhases;  // of the entries that run; may be empty
+  std::optional<Bytes> measured = std::nullopt;             // the peak that a process had, with `fixed`
 };
 
 // Where the entry comes from: of a part, its run. Empty if nothing is known.
@@ -39,8 +41,8 @@ struct ShownRuns {
 // where they come from. Values below the `most` largest are summed up.
 [[nodiscard]] StyledText run_peak_text(const ShownRuns& shown, std::size_t most);
 
-// What the map of a sequence does not show: the budget of the problem if it has one (above 0), what is always live, and
-// how many runs are reruns, with their share of the cost of one run of each node.
+// What the map of a sequence does not show: the budget of the problem if it has one (above 0), the peak beside what was
+// measured, what is always live, and how many runs are reruns, with their share of the cost of one run of each node.
 [[nodiscard]] std::vector<PageFigure> figures_of_runs(const ShownRuns& shown);
 
 // The phases of the sequence: each band has consecutive runs of one phase, which are all first runs or all reruns. Runs

@@ -36,6 +36,14 @@ std::string until_text(const ShownRuns& shown, const RunValue& value) {
   return value.live.end > shown.runs.size() ? "end" : with_thousands(static_cast<std::int64_t>(value.live.end) - 1);
 }
 
+// "2.4 % above the prediction".
+std::string difference_text(Bytes measured, Bytes predicted) {
+  if (measured == predicted) return "as predicted";
+  const bool is_above = measured > predicted;
+  const Bytes apart = is_above ? measured - predicted : predicted - measured;
+  return percent(apart.count(), predicted.count()) + (is_above ? " above" : " below") + " the prediction";
+}
+
 class PeakTable {
  public:
   PeakTable(const ShownRuns& shown, const RunPeak& peak)
@@ -123,6 +131,10 @@ std::vector<PageFigure> figures_of_runs(const ShownRuns& shown) {
   if (shown.fixed > Bytes(0)) {
     figures.push_back(
         {"Always live", format_bytes_short(shown.fixed), "not drawn; " + format_bytes_short(peak) + " with the peak"});
+  }
+  if (shown.measured) {
+    figures.push_back({"Predicted", format_bytes_short(peak), "the peak, with what is always live"});
+    figures.push_back({"Measured", format_bytes_short(*shown.measured), difference_text(*shown.measured, peak)});
   }
   IdVector<NodeId, std::int64_t> times(shown.problem.nodes.size());
   std::int64_t again = 0;
