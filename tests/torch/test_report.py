@@ -91,6 +91,66 @@ def test_a_report_names_the_peak_and_what_runs_again():
     assert "nothing runs again" in free.report()
 
 
+def phases_of(problem):
+    """The phases by the names of nodes."""
+    nodes = problem.as_mapping()["nodes"]
+    assert all(one.get("phase") in ("forward", "backward", "update") for one in nodes)
+    return {one["name"]: one["phase"] for one in nodes}
+
+
+def test_nodes_have_the_pass_that_they_are_from():
+    pair, batch = pair_of("residual", "adamw"), batches_of("residual", 1)[0]
+    step = pair.step(clip_norm=1.0)
+    problem = step.plan(*batch).problem
+    phases = phases_of(problem)
+    assert {phase for name, phase in phases.items() if "backward" in name} == {"backward"}
+    loss = next(one.name for one in problem.units.units if "nll_loss" in one.name)
+    ends = [at for at, unit in enumerate(problem.units.units) if unit.name == loss]
+    passes = list(phases.values())[:len(problem.units.units)]
+    assert passes == ["forward"] * (ends[0] + 1) + ["backward"] * (len(passes) - ends[0] - 1)
+    assert list(phases.values())[len(passes):] == ["update"] * len(problem.updates)
+    assert any(name.startswith("norm of") for name in phases)
+    page = step.html()
+    assert '"bands":{"names":["forward","backward","update"],' in page
+
+
+def test_what_a_checkpoint_runs_again_is_of_the_backward_pass():
+    layer = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh())
+
+    class Checked(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.last = layer, torch.nn.Linear(8, 1)
+
+        def forward(self, x):
+            return self.last(torch.utils.checkpoint.checkpoint(self.layer, x, use_reentrant=False)).sum()
+
+    module = Checked()
+    step = train_step(module, None, torch.optim.SGD(module.parameters(), lr=0.1), example=(torch.ones(2, 4),))
+    phases = phases_of(step.last_plan.problem)
+    passes = [phase for name, phase in phases.items() if re.fullmatch(r"\d+ tanh(_\d+)?", name)]
+    assert passes == ["forward", "backward"]
+
+
+def test_the_new_content_of_a_buffer_is_of_the_forward_pass():
+    class Counting(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(4, 1)
+            self.register_buffer("mean", torch.zeros(4))
+
+        def forward(self, x):
+            self.mean = 0.9 * self.mean + 0.1 * x.mean(0)
+            return self.layer(x - self.mean).sum()
+
+    module = Counting()
+    step = train_step(module, None, torch.optim.SGD(module.parameters(), lr=0.1), example=(torch.ones(2, 4),))
+    units = step.last_plan.problem.units.units
+    phases = list(phases_of(step.last_plan.problem).values())
+    writing = [at for at, unit in enumerate(units) if unit.overwritten_states()]
+    assert [phases[at] for at in writing] == ["forward"]
+
+
 def test_an_estimate_needs_no_memory_and_agrees_with_the_plan():
     pair, batch = pair_of("gpt", "adamw"), batches_of("gpt", 1)[0]
     found = estimate(pair.planned, pair.loss_fn, pair.optimizer, example=batch)

@@ -20,7 +20,7 @@ from ._gradients import GradientOptions, Gradients
 from ._device import device_of
 from ._link import Copies
 from ._optimizers import Trial, check_optimizer, present_bytes
-from ._problem import StepProblem, UnitCost, Update
+from ._problem import UPDATE, StepProblem, UnitCost, Update, common_phase
 from ._profile import estimated_costs
 from ._program import UpdateCall
 from ._units import UnitGraph, Value
@@ -134,7 +134,8 @@ def build_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
     values = [units.value_of(one) for one in results if one is not None]
     problem = StepProblem(units, behind.updates, costs, states,
                           list(dict.fromkeys(one for one in values if isinstance(one, Value))),
-                          _origins_of(captured, units, behind.updates), runs_on.rounding([]), runs_on)
+                          _origins_of(captured, units, behind.updates), runs_on.rounding([]), runs_on,
+                          phases=_phases_of(captured, units, behind.updates))
     return BuiltStep(captured, problem, behind.calls, behind.trials, results, gradients)
 
 
@@ -146,8 +147,14 @@ def adding_step(built: BuiltStep) -> BuiltStep:
     known = {one.name: cost for one, cost in zip(old.updates, old.costs[count:], strict=True)}
     problem = StepProblem(old.units, behind.updates, [*old.costs[:count], *(known[one.name] for one in behind.updates)],
                           old.states, old.kept, _origins_of(built.captured, old.units, behind.updates), old.rounded,
-                          old.device, old.link)
+                          old.device, old.link, _phases_of(built.captured, old.units, behind.updates))
     return replace(built, problem=problem, calls=behind.calls, trials=behind.trials)
+
+
+def _phases_of(captured: Captured, units: UnitGraph, updates: list[Update]) -> list[str]:
+    """The pass of each unit and update."""
+    return [common_phase(captured.phases.get(node) for node in unit.nodes) for unit in units.units] + [
+        UPDATE for _ in updates]
 
 
 def _origins_of(captured: Captured, units: UnitGraph, updates: list[Update]) -> list[str]:

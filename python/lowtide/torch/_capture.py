@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ from .._errors import InvalidError, UnsupportedError
 from ._absent_cuda import operators_of_cuda
 from ._device import CPU, can_record, device_of
 from ._places import PLACE, named_place, place_of, place_of_call, place_of_error
+from ._problem import BACKWARD, FORWARD
 from ._units import has_layout_of, is_random, storage_of, values_of
 
 LossFunction = Callable[..., torch.Tensor]
@@ -37,6 +38,8 @@ class Captured:
     """Frozen parameters and buffers, by name."""
     modules: dict[torch.fx.Node, str]
     """The path of the module that each operator of the forward pass is from, such as "blocks.0.conv"."""
+    phases: dict[torch.fx.Node, str]
+    """The pass that each operator is from. What a checkpoint runs again is of the backward pass."""
     device: torch.device = CPU
     """Where the step runs."""
     recorded: torch.device = CPU
@@ -46,6 +49,17 @@ class Captured:
         """The placeholder of each parameter, by the name of the parameter."""
         holders = (node for node in self.graph.graph.nodes if node.op == "placeholder")
         return dict(zip(self.parameters, holders, strict=False))
+
+
+@dataclass
+class _Recorded:
+    """What is noted of nodes while a step is recorded, by their names."""
+
+    places: dict[str, tuple[str | None, str]] = field(default_factory=dict)
+    """The module, and the line of the user's code."""
+    phases: dict[str, str] = field(default_factory=dict)
+    phase: str = FORWARD
+    """The pass that is recorded now."""
 
 
 def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tuple[Any, ...], *,
@@ -84,8 +98,12 @@ def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tupl
         # The backward pass is inside as well, because checkpoints run the module again there.
         with _reparametrize_module(module, state, tie_weights=True):
             loss = _loss_of(module, loss_fn, batch)
-            gradients = torch.autograd.grad(loss * scales[0] if scales else loss, tracked, allow_unused=True)
+            scaled = loss * scales[0] if scales else loss
+            recorded.phase = BACKWARD
+            gradients = torch.autograd.grad(scaled, tracked, allow_unused=True)
+            recorded.phase = FORWARD
             _write_back(module, state)
+            recorded.phase = BACKWARD
         return [loss.detach(), *_own_gradients(gradients, tracked, [*trained, *fixed, *given, *scales])]
 
     _check_hooks(parameters)
@@ -94,7 +112,7 @@ def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tupl
     given = [list(parameters.values()), list(constants.values()), inputs]
     if not can_record(here):
         given, here = _on_cpu(given), CPU
-    recorded: dict[str, tuple[str | None, str]] = {}
+    recorded = _Recorded()
     setters: list[str] = []
     operators = operators_of_cuda() if (here, device.type) == (CPU, "cuda") else nullcontext()
     with _named_modules(module, recorded), _noted_setters(setters, device), torch.enable_grad(), operators:
@@ -102,9 +120,10 @@ def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tupl
         graph = _traced(module, step, *given, scales)
     _check_setters(setters, graph)
     _copy_constants(graph)
-    modules = _noted_modules(module, graph, recorded)
+    modules = _noted_modules(module, graph, recorded.places)
+    phases = {node: recorded.phases[node.name] for node in graph.graph.nodes if node.name in recorded.phases}
     check_nodes(graph, here)
-    return Captured(graph, parameters, constants, modules, device, here)
+    return Captured(graph, parameters, constants, modules, phases, device, here)
 
 
 def _noted_modules(module: torch.nn.Module, graph: torch.fx.GraphModule,
@@ -296,8 +315,8 @@ def _check_setters(called: list[str], graph: torch.fx.GraphModule) -> None:
 
 
 @contextmanager
-def _named_modules(module: torch.nn.Module, recorded: dict[str, tuple[str | None, str]]) -> Iterator[None]:
-    """Notes for each node, by name, the module whose forward() made it, and the line of the user's code."""
+def _named_modules(module: torch.nn.Module, recorded: _Recorded) -> Iterator[None]:
+    """Notes for each node the module whose forward() made it, the line of the user's code, and the pass."""
     path: list[str] = []
     handles = []
     make = torch.fx.Tracer.create_node
@@ -312,7 +331,8 @@ def _named_modules(module: torch.nn.Module, recorded: dict[str, tuple[str | None
     def noting(tracer: torch.fx.Tracer, *args: Any, **kwargs: Any) -> torch.fx.Node:
         node = make(tracer, *args, **kwargs)
         if node.op == "call_function":
-            recorded[node.name] = path[-1] if path else None, place_of_call()
+            recorded.places[node.name] = path[-1] if path else None, place_of_call()
+            recorded.phases[node.name] = recorded.phase
         return node
 
     torch.fx.Tracer.create_node = noting  # type: ignore[method-assign]

@@ -14,7 +14,7 @@ from torch.utils import _pytree as pytree
 from .._errors import UnsupportedError
 from ._capture import check_nodes, checked_device
 from ._device import device_of
-from ._problem import StepProblem, UnitCost, Update
+from ._problem import BACKWARD, FORWARD, StepProblem, UnitCost, Update, common_phase
 from ._profile import estimated_costs
 from ._units import UnitGraph, Value, has_layout_of, storage_of, values_of
 
@@ -193,7 +193,7 @@ def problem_of(joint: Joint, beside: Mapping[str, int]) -> JointProblem:
     return JointProblem(units, [boundary], costs, {**states, **beside},
                         list(dict.fromkeys(one for one in values if isinstance(one, Value))),
                         [*(_origin_of(unit.nodes) for unit in units.units), ""], device.rounding([]), device,
-                        tangents=tangents, sides=_sides(units, behind))
+                        phases=_phases_of(units, behind), tangents=tangents, sides=_sides(units, behind))
 
 
 def _behind(units: UnitGraph, tangents: set[str]) -> set[int]:
@@ -212,6 +212,15 @@ def _sides(units: UnitGraph, behind: set[int]) -> tuple[tuple[int, ...], tuple[i
     free = [at for at, unit in enumerate(units.units) if at not in behind and (unit.is_random or unit.statistics)]
     backward = tuple(at for at in free if units.units[at].nodes[0].meta.get("partitioner_tag") == "is_backward")
     return tuple(at for at in free if at not in backward), backward
+
+
+def _phases_of(units: UnitGraph, behind: set[int]) -> list[str]:
+    """The pass of each unit, and of the boundary, with which the backward pass begins if there is one."""
+    def phase_of(node: Node) -> str:
+        return BACKWARD if node.meta.get("partitioner_tag") == "is_backward" else FORWARD
+
+    return [BACKWARD if at in behind else common_phase(map(phase_of, unit.nodes))
+            for at, unit in enumerate(units.units)] + [BACKWARD if behind else ""]
 
 
 def _origin_of(nodes: Sequence[Node]) -> str:

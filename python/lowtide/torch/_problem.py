@@ -3,13 +3,16 @@
 """A step as an ordering problem (docs/order-format.md)."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from .._ordering import Link
 from ._device import CPU_DEVICE, Device
 from ._units import Output, UnitGraph, Value
+
+FORWARD, BACKWARD, UPDATE = "forward", "backward", "update"
+"""The passes of a step."""
 
 WORKSPACES = "workspaces of libraries"
 """Among the states: what they keep between operators."""
@@ -67,6 +70,8 @@ class StepProblem:
     """Where the step runs."""
     link: Link | None = None
     """Over which outputs may leave for the host and come back."""
+    phases: list[str] = field(default_factory=list)
+    """The pass of each unit and update, such as FORWARD; "" where it is not known."""
 
     def as_mapping(self) -> dict[str, Any]:
         """In the form of docs/order-format.md."""
@@ -120,7 +125,7 @@ class StepProblem:
             node["once"] = True
         elif unit.is_random:
             node["seed_bytes"] = self.device.generator_bytes
-        return self._with_origin(node, at)
+        return self._placed(node, at)
 
     def _node_of_update(self, at: int) -> dict[str, Any]:
         update = self.updates[at]
@@ -132,7 +137,7 @@ class StepProblem:
                 "scratch": self.costs[number].scratch}
         if update.once:
             node["once"] = True
-        return self._with_origin(node, number)
+        return self._placed(node, number)
 
     def _results_of_updates(self) -> int:
         return sum(self.rounded(size) for update in self.updates for size in update.makes if size)
@@ -159,9 +164,11 @@ class StepProblem:
             content = self.updates[content.unit - count].overwrites[content.output]
         return content
 
-    def _with_origin(self, node: dict[str, Any], number: int) -> dict[str, Any]:
-        if self.origins and self.origins[number]:
-            node["module"] = self.origins[number]
+    def _placed(self, node: dict[str, Any], number: int) -> dict[str, Any]:
+        """With the module and the pass of the node."""
+        for key, texts in (("module", self.origins), ("phase", self.phases)):
+            if texts and texts[number]:
+                node[key] = texts[number]
         return node
 
     def _edges(self) -> list[list[Any]]:
@@ -172,6 +179,12 @@ class StepProblem:
         for at, update in enumerate(self.updates):
             edges += [[_reference(read), len(self.units.units) + at] for read in update.reads]
         return edges
+
+
+def common_phase(phases: Iterable[str | None]) -> str:
+    """The pass of a unit whose operators are of these; "" if it is not known, or if they are of several."""
+    found = set(phases)
+    return (found.pop() or "") if len(found) == 1 else ""
 
 
 def _reference(content: Value | str) -> Any:
