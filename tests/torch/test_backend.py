@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modules that torch.compile() gives to the backend: bits of eager steps, and peaks within budgets."""
 import copy
+import re
 from dataclasses import replace
 
 import pytest
@@ -140,6 +141,26 @@ def test_less_budget_is_less_memory(monkeypatch):
         assert peaks[-1] <= budget
     assert peaks[-1] < 0.75 * peaks[0]
     assert all(after <= before + 4096 for before, after in zip(peaks, peaks[1:])), peaks
+
+
+def test_a_page_has_both_passes_and_what_was_measured():
+    pair, batch = compiled_program("residual"), batches_of("residual", 1)[0]
+    budget = pair.budgets(batch)[-1]
+    made, loss = pair.compiled(budget=budget, optimizer=pair.optimizers[1])
+    with pytest.raises(lowtide.InvalidError, match="nothing has run yet"):
+        made.html()
+    loss(*batch).backward()
+    pair.optimizers[1].zero_grad()
+    [plan] = made.plans
+    problem = plan.problem
+    phases = dict(zip([one["name"] for one in problem.as_mapping()["nodes"]], problem.phases, strict=True))
+    assert set(problem.phases) == {"forward", "backward"}
+    assert {phase for name, phase in phases.items() if "_backward" in name} == {"backward"}
+    assert {phase for name, phase in phases.items() if re.search(r"\d convolution(_\d+)?$", name)} == {"forward"}
+    page = made.html()
+    assert '"bands":{"names":["forward","backward"],' in page and '"label":"Measured"' not in page
+    peak = pair.measured(made, loss, batch)
+    assert f'{{"label":"Measured","value":"{peak / 1024:.2f} KiB"' in made.html()
 
 
 def test_dropout_that_runs_again_has_its_first_mask():

@@ -62,6 +62,9 @@ def test_a_measured_step_is_beside_the_prediction():
     assert 0.8 * sequence.peak <= found.peak <= sequence.budget and found.seconds > 0
     [line] = [line for line in step.report().splitlines() if line.startswith("measured: ")]
     assert f"{found.peak / sequence.peak - 1:+.2%} beside the predicted one" in line
+    page = step.html()
+    assert f'{{"label":"Measured","value":"{found.peak / 1024:.2f} KiB"' in page
+    assert f'{{"label":"Predicted","value":"{sequence.peak / 1024:.2f} KiB"' in page
     other = tuple(torch.cat([one, one]) for one in batch)
     with pytest.raises(lowtide.InvalidError, match="budget"):
         step(*other)

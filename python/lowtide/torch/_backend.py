@@ -28,7 +28,7 @@ from ._optimizers import SEPARATE, present_bytes, state_bytes
 from ._partition import halves, measured, program_of_joint
 from ._program import below_autograd
 from ._report import report_of, shown_bytes
-from ._search import refusal_of, solve
+from ._search import page_of, refusal_of, solve
 from ._step import MEASUREMENTS, MOST_PLANS
 from ._units import storage_of
 
@@ -92,6 +92,14 @@ class Backend:
             lines.append("not counted: what an optimizer keeps; give optimizer= to count it")
         lines += filter(None, [plan.problem.device.remark()])
         return "\n".join(lines)
+
+    def html(self) -> str:
+        """A page that works offline, with the values of the plan of the latest call over its runs, and with what
+        measure() found beside the prediction."""
+        plan = self._planned_last()
+        number = next(at for at, one in enumerate(self.plans) if one is plan)
+        budget = None if self.budget is None else plan.sequence.budget
+        return page_of(plan.problem, budget, f"graph {number}", plan.measured)
 
     def measure(self, run: Callable[[], Any]) -> int:
         """Runs forward and backward pass, and returns the peak of what they held, with all that counts (docs/torch.md).

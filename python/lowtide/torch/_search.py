@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._errors import InvalidError
-from .._ordering import BudgetSequence, budget_curve, keep_budget
+from .._ordering import BudgetSequence, budget_curve, budget_page, keep_budget
 from ._problem import StepProblem, names_of
 from ._report import text_of_beside, with_module
 
@@ -81,6 +81,17 @@ def solve(problem: StepProblem, budget: int | None) -> BudgetSequence:
     if problem.link is None:
         return keep_budget(mapping, budget, effort=EFFORT)
     return keep_budget(mapping, budget, effort=EFFORT, link=problem.link)
+
+
+def page_of(problem: StepProblem, budget: int | None, name: str, measured: int | None = None) -> str:
+    """A page with what solve() finds.
+
+    Args:
+        measured: the peak that a process had, in bytes.
+    """
+    mapping = problem.as_mapping()
+    limit, effort = (total_of(mapping), 0) if budget is None else (budget, EFFORT)
+    return budget_page(mapping, limit, effort=effort, name=name, link=problem.link, measured=measured)
 
 
 def total_of(mapping: dict[str, Any]) -> int:

@@ -13,8 +13,7 @@ from torch.fx import GraphModule
 from torch.optim import Optimizer
 
 from .._errors import InvalidError, MismatchError, OverLimitError, UnsupportedError
-from .._ordering import BudgetSequence, budget_page
-from . import _search
+from .._ordering import BudgetSequence
 from ._arena import Arena, arena_of, trim_heap
 from ._build import Batch, BuiltStep, adding_step, build_step, checked_batch
 from ._capture import Captured, LossFunction
@@ -28,7 +27,7 @@ from ._profile import measured_costs
 from ._profile_file import ProfileFile
 from ._program import below_autograd, placeholders_of
 from ._report import report_of, text_of_measured
-from ._search import LEAST, kept, lowest_sequence, solve, total_of
+from ._search import LEAST, kept, lowest_sequence, page_of, solve
 from ._watch import ModuleWatch, OptimizerWatch
 
 MOST_PLANS = 8
@@ -245,12 +244,12 @@ class TrainStep:
         return "\n".join([text, *filter(None, remarks)])
 
     def html(self) -> str:
-        """A page that works offline, with the values of the plan of the latest call over its runs."""
+        """A page that works offline, with the values of the plan of the latest call over its runs, and with what
+        measure() found beside the prediction."""
         plan = self._planned_last()
-        mapping = plan.problem.as_mapping()
         budget = plan.sequence.budget if plan.limit is None else plan.limit
-        limit, effort = (total_of(mapping), 0) if self._budget is None else (budget, _search.EFFORT)
-        return budget_page(mapping, limit, effort=effort, name=type(self._module).__name__, link=plan.problem.link)
+        measured = self._measured[1].peak if self._measured is not None and self._measured[0] is plan else None
+        return page_of(plan.problem, None if self._budget is None else budget, type(self._module).__name__, measured)
 
     def _planned_last(self) -> StepPlan:
         if self._last is None:
