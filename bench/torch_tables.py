@@ -74,7 +74,9 @@ def at_shares(rows):
 
 
 def least_of(row):
-    return min((one["peak"] for one in variants_of(row).values() if one.get("kind") == "budget"), default=math.nan)
+    found = variants_of(row)
+    return min((one["peak"] for one in found.values() if one.get("kind") == "budget" or one["name"] == "least"),
+               default=math.nan)
 
 
 def checkpoint_of(row):
