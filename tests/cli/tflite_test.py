@@ -137,7 +137,8 @@ class Tflite(ProgramTest):
         said = self.expect(USAGE, "plan", "kws.tflite", "--tflm", "out.tflite", "--budget", "1MiB").stderr
         self.assertIn("--budget has no effect with --tflm", said)
         self.assertIn("add --tflm", self.expect(USAGE, "plan", "kws.tflite", "--kernels", "tflm-reference").stderr)
-        self.assertIn("is the input model.onnx itself", self.expect(USAGE, "plan", "model.onnx", "--tflm", "model.onnx").stderr)
+        self.assertIn("is the input model.onnx itself",
+                      self.expect(USAGE, "plan", "model.onnx", "--tflm", "model.onnx").stderr)
         self.assertIn("this is not a TFLite file",
                       self.expect(BAD_INPUT, "plan", "model.onnx", "--tflm", "out.tflite").stderr)
 
