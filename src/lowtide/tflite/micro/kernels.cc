@@ -248,8 +248,8 @@ std::optional<std::vector<std::int64_t>> scratch_requests(const TfliteSubgraph& 
 }  // namespace micro_internal
 
 std::vector<std::size_t> operands_in_place(const TfliteOperator& op, MicroKernels kernels) {
-  using namespace micro_internal;
-  const KernelRow* row = row_of(op);
+  using micro_internal::InPlace;
+  const micro_internal::KernelRow* row = micro_internal::row_of(op);
   if (row == nullptr || (kernels == MicroKernels::cmsis_nn && row->is_in_cmsis)) return {};
   switch (row->in_place) {
     case InPlace::none: return {};

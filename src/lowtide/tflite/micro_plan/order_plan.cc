@@ -25,8 +25,9 @@ namespace {
 // "3:12" -> subgraph 3, number 12. nullopt: a node or tensor that the file does not have, such as the caller.
 std::optional<MicroPlace> place_of(std::string_view name) {
   MicroPlace place;
-  const char* end = name.data() + name.size();
-  const auto [colon, error] = std::from_chars(name.data(), end, place.subgraph);
+  const char* begin = name.data();
+  const char* end = begin + name.size();
+  const auto [colon, error] = std::from_chars(begin, end, place.subgraph);
   if (error != std::errc() || colon == end || *colon != ':') return std::nullopt;
   const auto [rest, wrong] = std::from_chars(colon + 1, end, place.op);
   if (wrong != std::errc() || rest != end) return std::nullopt;

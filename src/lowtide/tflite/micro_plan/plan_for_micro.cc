@@ -148,10 +148,11 @@ Result<Bytes> head_of(const TfliteModel& model, std::string_view file, MicroKern
 }  // namespace micro_plan_internal
 
 Result<MicroPlan> plan_for_micro(const TfliteModel& model, std::string_view file, const MicroPlanOptions& options) {
-  using namespace micro_plan_internal;
+  using micro_plan_internal::Candidate;
+  using micro_plan_internal::head_of;
   MicroPlan plan;
   LOWTIDE_TRY(plan.head_before, head_of(model, file, options.kernels));
-  LOWTIDE_TRY(std::vector<Candidate> all, candidates(model, file, options, plan.bound));
+  LOWTIDE_TRY(std::vector<Candidate> all, micro_plan_internal::candidates(model, file, options, plan.bound));
   const auto best =
       std::min_element(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) { return a.head < b.head; });
   plan.bound = std::min(plan.bound, best->head);

@@ -299,11 +299,10 @@ class Replay {
 }  // namespace offline_check_internal
 
 Result<OfflineCheck> check_offline_plan(const TfliteModel& model, std::string_view bytes) {
-  using namespace offline_check_internal;
   OfflineCheck check;
-  const StatedPlaces places = read_stated_places(model, bytes, check);
+  const offline_check_internal::StatedPlaces places = offline_check_internal::read_stated_places(model, bytes, check);
   if (places.empty()) return check;
-  LOWTIDE_RETURN_IF_ERROR(Replay(model, places, check).run());
+  LOWTIDE_RETURN_IF_ERROR(offline_check_internal::Replay(model, places, check).run());
   return check;
 }
 
