@@ -5,8 +5,9 @@
 
     commands_test.py LOWTIDE [PAGE...]
 
-Commands are the lines of indented blocks that begin with `lowtide`. They run in a folder that has the models and the
-examples of the repository, and an empty build/. Each must exit with 0, and write the files that its options name.
+Commands are the lines of indented blocks that begin with `lowtide`. They run in a folder that has the models, the
+examples and the tests of the repository, and an empty build/. Each must exit with 0, and write the files that its
+options name.
 """
 import pathlib
 import re
@@ -19,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ["README.md",
          *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs/coming-from").glob("*.md")))]
 WRITES = ("-o", "--output", "--html", "--output-dir", "--csv")
+SHARED = ("models", "examples", "tests")
 # What a page says besides, which needs a build, another package or an installation.
 NOT_RUN = ("scripts/demo", "export PATH=", "cmake --install")
 
@@ -56,7 +58,7 @@ def problems_of(page, lowtide):
     problems = [f"{page}: nothing runs this line: {line}" for line in unknown]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for shared in ("models", "examples"):
+        for shared in SHARED:
             (folder / shared).symlink_to(ROOT / shared)
         (folder / "build").mkdir()
         for _, *words in commands:
@@ -71,7 +73,7 @@ def problems_of(page, lowtide):
                 is_there = any(path.iterdir()) if path.is_dir() else path.is_file() and path.stat().st_size > 0
                 if not done.returncode and not is_there:
                     problems.append(f"{shown}: {file} is not there")
-        left = {path.name for path in folder.iterdir()} - {"models", "examples", "build"}
+        left = {path.name for path in folder.iterdir()} - {*SHARED, "build"}
         if left:
             problems.append(f"{page}: its commands leave {', '.join(sorted(left))}")
     return len(commands), problems
