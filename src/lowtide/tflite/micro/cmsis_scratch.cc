@@ -117,7 +117,7 @@ CmsisRequests fully_connected(const TfliteSubgraph& subgraph, const TfliteOperat
 }  // namespace
 
 CmsisRequests cmsis_requests(const TfliteSubgraph& subgraph, const TfliteOperator& op) {
-  const CmsisRequests reference{.is_reference = true, .sizes = std::nullopt};
+  CmsisRequests reference{.is_reference = true, .sizes = std::nullopt};
   const bool has_filter = op.type != "AVERAGE_POOL_2D";
   const std::size_t image = op.type == "TRANSPOSE_CONV" ? 2 : 0;
   const bool is_windowed = op.type == "CONV_2D" || op.type == "DEPTHWISE_CONV_2D" || op.type == "TRANSPOSE_CONV" ||
