@@ -102,7 +102,7 @@ def end_in(arriving: _Arriving) -> list[torch.Tensor]:
     return [form.of(arriving.storage) for form in arriving.forms]
 
 
-def check_offload(offload: str | None, budget: int | None, *, arena: bool) -> None:
+def check_offload(offload: str | None, budget: int | str | None, *, arena: bool) -> None:
     """Raises if a step cannot offload.
 
     Raises:

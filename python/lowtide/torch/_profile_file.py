@@ -197,7 +197,7 @@ def _digest_of(built: BuiltStep) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def checked_profile(profile: StrPath | None, budget: int | None) -> StrPath | None:
+def checked_profile(profile: StrPath | None, budget: int | str | None) -> StrPath | None:
     """Raises InvalidError if there is nothing to measure for."""
     if profile is not None and budget is None:
         raise InvalidError("a profile is of steps with a budget, because nothing else is measured; give a budget")

@@ -174,7 +174,7 @@ def other_files():
         archive.writestr("model.onnx", b"\0" * 10_000_000)
     yield "gzip", gzip.compress(b"\0" * 10_000_000), r"looks like a gzip file"
     yield "zip", zipped.getvalue(), r"looks like a zip archive"
-    yield "tflite", b"\x18\0\0\0TFL3", r"looks like a TensorFlow Lite model"
+    yield "tflite", b"\x18\0\0\0TFL3", r"the flatbuffer is damaged"
     yield "json", b'{"ir_version": 8}', r"looks like .*JSON"
     yield "text", b"ir_version: 8\ngraph {\n}\n", r"looks like .*text"
 
