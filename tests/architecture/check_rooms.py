@@ -19,7 +19,7 @@ import re
 import sys
 import tempfile
 
-HOUSES = ("earlier", "tflite")
+HOUSES = ("c_source", "earlier", "tflite")
 # Rooms that a build may leave out, and the folders that may include them.
 LEFT_OUT = {
     r"earlier/": ("earlier/", "cli/commands/earlier/"),
