@@ -181,8 +181,8 @@ class Front {
     const std::uint32_t count = root_.buffers() != nullptr ? root_.buffers()->size() : 0;
     const std::uint32_t missing = count == 0 ? 1 : 0;  // buffer 0 is empty in all files
     const std::size_t list = new_list(from, count + missing + 1);
-    for (std::uint32_t at = 0; at < count; ++at) point_to_old(list + 4 * at, root_.buffers()->Get(at));
-    for (std::uint32_t at = 0; at < missing; ++at) point_to(list + 4 * at, new_table({}));
+    for (std::uint32_t at = 0; at < count; ++at) point_to_old(list + std::size_t{4} * at, root_.buffers()->Get(at));
+    for (std::uint32_t at = 0; at < missing; ++at) point_to(list + std::size_t{4} * at, new_table({}));
     const std::uint32_t number = count + missing;
     const std::size_t buffer = new_table({true});
     point_to(list + std::size_t{4} * number, buffer);
@@ -245,18 +245,19 @@ void move_places(const AlignedCopy& old, const Model& root, std::uint64_t distan
 }  // namespace flatbuffer_internal
 
 Result<std::string> edit_tflite(std::string_view file, const TfliteEdit& edit) {
-  using namespace flatbuffer_internal;
+  using flatbuffer_internal::AlignedCopy;
+  using flatbuffer_internal::Model;
   const AlignedCopy old(file);
-  LOWTIDE_TRY(const Model* root, root_of(old));
+  LOWTIDE_TRY(const Model* root, flatbuffer_internal::root_of(old));
   std::string bytes(file);
-  LOWTIDE_RETURN_IF_ERROR(reorder(old, *root, edit, bytes));
+  LOWTIDE_RETURN_IF_ERROR(flatbuffer_internal::reorder(old, *root, edit, bytes));
   if (edit.metadata_name.empty()) return bytes;
-  if (const std::optional<std::size_t> place = replaceable(old, *root, edit)) {
+  if (const std::optional<std::size_t> place = flatbuffer_internal::replaceable(old, *root, edit)) {
     bytes.replace(*place, edit.metadata.size(), edit.metadata);
     return bytes;
   }
-  LOWTIDE_TRY(std::string front, Front(old, *root, edit).write());
-  move_places(old, *root, front.size(), bytes);
+  LOWTIDE_TRY(std::string front, flatbuffer_internal::Front(old, *root, edit).write());
+  flatbuffer_internal::move_places(old, *root, front.size(), bytes);
   return front + bytes;
 }
 
