@@ -11,7 +11,6 @@
 #include "lowtide/cli/options/binding_text.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/plan/plans_json.h"
-#include "lowtide/report/summary.h"
 
 namespace lowtide::cli_internal {
 namespace {

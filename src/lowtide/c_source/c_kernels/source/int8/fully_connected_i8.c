@@ -1,0 +1,37 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+// uses: clamp scale dot_i8
+// null: bias
+
+// Products of each row of the input with the weights, which are [unit][depth].
+struct lowtide_fully_connected_i8 {
+  int32_t rows;
+  int32_t depth;
+  int32_t units;
+  int32_t input_zero_point;
+  int32_t weights_zero_point;
+  int32_t output_zero_point;
+  int32_t lowest;  // limits of the output
+  int32_t highest;
+  int32_t per_channel;  // 1: each unit has a multiplier and a shift; 0: all have one
+};
+
+static void lowtide_fully_connected_i8(const struct lowtide_fully_connected_i8 *p, const int8_t *input,
+                                       const int8_t *weights, const int32_t *bias, const int32_t *multipliers,
+                                       const int32_t *shifts, int8_t *output) {
+  for (int32_t row = 0; row < p->rows; ++row) {
+    int32_t correction = 0;  // what the zero point of the weights adds to each sum
+    if (p->weights_zero_point != 0) {
+      for (int32_t i = 0; i < p->depth; ++i) correction += input[i] - p->input_zero_point;
+      correction *= -p->weights_zero_point;
+    }
+    for (int32_t unit = 0; unit < p->units; ++unit) {
+      const int32_t k = p->per_channel ? unit : 0;
+      int32_t sum = lowtide_dot_i8(weights + unit * p->depth, input, p->depth, -p->input_zero_point) + correction;
+      if (bias) sum += bias[unit];
+      sum = lowtide_scale(sum, multipliers[k], shifts[k]) + p->output_zero_point;
+      *output++ = (int8_t)lowtide_clamp(sum, p->lowest, p->highest);
+    }
+    input += p->depth;
+  }
+}

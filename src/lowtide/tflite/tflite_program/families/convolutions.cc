@@ -1,0 +1,194 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+#include <optional>
+
+#include "lowtide/base/try.h"
+#include "lowtide/tflite/tflite_program/families/families.h"
+#include "lowtide/tflite/tflite_program/window.h"
+
+namespace lowtide::tflite_program_internal {
+namespace {
+
+using enum TfliteType;
+
+// What multiplies sums of products.
+struct Scales {
+  std::vector<std::int32_t> multipliers;
+  std::vector<std::int32_t> shifts;
+};
+
+// The factor of each scale of the weights. A factor of one scale is a product of floats for FULLY_CONNECTED, and one of
+// doubles otherwise, as in the runtime.
+Result<Scales> scales_of(const OperatorContext& context, std::int64_t channels) {
+  const TfliteTensor& weights = context.input(1);
+  const auto& weight_scales = weights.quantization.scales;
+  const std::int64_t count = static_cast<std::int64_t>(weight_scales.size());
+  if (count != 1 && count != channels) {
+    return context.invalid("its weights have " + std::to_string(count) + " scales for " + std::to_string(channels) +
+                           " channels");
+  }
+  const bool is_rounded = context.type() == "FULLY_CONNECTED" && count == 1;
+  const float input_scale = scale_of(context.input(0));
+  Scales scales;
+  for (double stated : weight_scales) {
+    const auto weight_scale = static_cast<float>(stated);
+    const double product = is_rounded ? double{input_scale * weight_scale} : double{input_scale} * double{weight_scale};
+    const double factor = product / double{scale_of(context.output())};
+    if (!(factor >= 0) || factor >= 0x1p31) return context.invalid("a scale of its weights is out of range");
+    const QuantizedMultiplier by = quantized_multiplier(factor);
+    scales.multipliers.push_back(by.multiplier);
+    scales.shifts.push_back(by.shift);
+  }
+  return scales;
+}
+
+Result<void> check_bias(const OperatorContext& context, std::int64_t channels) {
+  if (!context.has_input(2)) return {};
+  const TfliteTensor& bias = context.input(2);
+  if (bias.type != int32) {
+    return context.unsupported("its bias has type " + std::string(to_string(bias.type)) + "; supported is INT32");
+  }
+  if (elements_of(bias.shape) != channels) {
+    return context.invalid("its bias has " + std::to_string(elements_of(bias.shape)) + " elements for " +
+                           std::to_string(channels) + " channels");
+  }
+  return {};
+}
+
+// What all products have: quantization, limits, multipliers.
+struct Product {
+  Range range;
+  Scales scales;
+};
+
+Result<Product> product_of(const OperatorContext& context, std::int64_t channels) {
+  LOWTIDE_RETURN_IF_ERROR(context.check_types({{{int8, int8}, int8}}));
+  LOWTIDE_RETURN_IF_ERROR(context.check_quantized({&context.input(0), &context.output()}));
+  LOWTIDE_RETURN_IF_ERROR(check_bias(context, channels));
+  LOWTIDE_TRY(Scales scales, scales_of(context, channels));
+  LOWTIDE_TRY(const Range range, context.activation_range(context.output()));
+  return Product{range, std::move(scales)};
+}
+
+void append_quantization(const OperatorContext& context, const Product& product, std::vector<CParameter>& to) {
+  to.push_back(parameter("output_zero_point", zero_point_of(context.output())));
+  to.push_back(parameter("lowest", product.range.lowest));
+  to.push_back(parameter("highest", product.range.highest));
+  to.push_back(parameter("per_channel", product.scales.shifts.size() > 1 ? 1 : 0));
+}
+
+std::vector<COperand> operands_of(OperatorContext& context, const Product& product) {
+  COperand multipliers = context.constant("multipliers", product.scales.multipliers);
+  COperand shifts = context.constant("shifts", product.scales.shifts);
+  return {context.in(0), context.in(1), context.in(2), multipliers, shifts, context.out()};
+}
+
+void append_window(const Window& window, std::vector<CParameter>& to) {
+  to.push_back(parameter("window_rows", window.rows.taps));
+  to.push_back(parameter("window_columns", window.columns.taps));
+  to.push_back(parameter("row_stride", window.rows.stride));
+  to.push_back(parameter("column_stride", window.columns.stride));
+  to.push_back(parameter("row_dilation", window.rows.dilation));
+  to.push_back(parameter("column_dilation", window.columns.dilation));
+  to.push_back(parameter("top", window.rows.before));
+  to.push_back(parameter("left", window.columns.before));
+}
+
+Result<void> check_images(const OperatorContext& context) {
+  const Shape& input = context.input(0).shape;
+  const Shape& weights = context.input(1).shape;
+  const Shape& output = context.output().shape;
+  if (input.size() != 4 || weights.size() != 4 || output.size() != 4) {
+    return context.invalid("its input, weights and output need 4 axes each");
+  }
+  if (elements_of(input) == 0 || elements_of(weights) == 0 || input[0] != output[0]) {
+    return context.invalid("input " + shape_text(input) + ", weights " + shape_text(weights) + " and output " +
+                           shape_text(output) + " do not fit together");
+  }
+  return {};
+}
+
+Result<void> add_convolution(OperatorContext& context) {
+  LOWTIDE_RETURN_IF_ERROR(check_images(context));
+  const Shape& input = context.input(0).shape;
+  const Shape& weights = context.input(1).shape;
+  const Shape& output = context.output().shape;
+  const std::int64_t groups = input[3] / weights[3];
+  if (input[3] % weights[3] != 0 || output[3] != weights[0] || output[3] % groups != 0) {
+    return context.invalid("weights " + shape_text(weights) + " do not fit input " + shape_text(input) +
+                           " and output " + shape_text(output));
+  }
+  LOWTIDE_TRY(const Product product, product_of(context, output[3]));
+  LOWTIDE_TRY(const Window window, window_of(context, weights[1], weights[2]));
+  std::vector<CParameter> parameters = {parameter("batches", input[0]),          parameter("input_rows", input[1]),
+                                        parameter("input_columns", input[2]),    parameter("input_channels", input[3]),
+                                        parameter("output_rows", output[1]),     parameter("output_columns", output[2]),
+                                        parameter("output_channels", output[3]), parameter("groups", groups)};
+  append_window(window, parameters);
+  parameters.push_back(parameter("input_zero_point", zero_point_of(context.input(0))));
+  append_quantization(context, product, parameters);
+  context.call("conv_2d_i8", std::move(parameters), operands_of(context, product));
+  return {};
+}
+
+Result<void> add_depthwise(OperatorContext& context) {
+  LOWTIDE_RETURN_IF_ERROR(check_images(context));
+  const Shape& input = context.input(0).shape;
+  const Shape& weights = context.input(1).shape;
+  const Shape& output = context.output().shape;
+  if (weights[0] != 1 || output[3] != weights[3] || output[3] % input[3] != 0) {
+    return context.invalid("weights " + shape_text(weights) + " do not fit input " + shape_text(input) +
+                           " and output " + shape_text(output));
+  }
+  LOWTIDE_TRY(const Product product, product_of(context, output[3]));
+  LOWTIDE_TRY(const Window window, window_of(context, weights[1], weights[2]));
+  std::vector<CParameter> parameters = {parameter("batches", input[0]),
+                                        parameter("input_rows", input[1]),
+                                        parameter("input_columns", input[2]),
+                                        parameter("input_channels", input[3]),
+                                        parameter("output_rows", output[1]),
+                                        parameter("output_columns", output[2]),
+                                        parameter("multiplier", output[3] / input[3])};
+  append_window(window, parameters);
+  parameters.push_back(parameter("input_zero_point", zero_point_of(context.input(0))));
+  append_quantization(context, product, parameters);
+  context.call("depthwise_conv_2d_i8", std::move(parameters), operands_of(context, product));
+  return {};
+}
+
+Result<void> add_fully_connected(OperatorContext& context) {
+  const Shape& weights = context.input(1).shape;
+  const Shape& output = context.output().shape;
+  if (context.name_option("weights_format") != "DEFAULT" && !context.name_option("weights_format").empty()) {
+    return context.unsupported("its weights have another format than DEFAULT");
+  }
+  if (weights.size() != 2 || output.empty() || elements_of(weights) == 0 || output.back() != weights[0]) {
+    return context.invalid("weights " + shape_text(weights) + " do not fit output " + shape_text(output));
+  }
+  const std::int64_t rows = elements_of(output) / weights[0];
+  if (elements_of(context.input(0).shape) != rows * weights[1]) {
+    return context.invalid("weights " + shape_text(weights) + " and output " + shape_text(output) +
+                           " do not fit input " + shape_text(context.input(0).shape));
+  }
+  LOWTIDE_TRY(const Product product, product_of(context, weights[0]));
+  const bool is_per_channel = product.scales.shifts.size() > 1;
+  std::vector<CParameter> parameters = {
+      parameter("rows", rows), parameter("depth", weights[1]), parameter("units", weights[0]),
+      parameter("input_zero_point", zero_point_of(context.input(0))),
+      parameter("weights_zero_point", is_per_channel ? 0 : zero_point_of(context.input(1)))};
+  append_quantization(context, product, parameters);
+  context.call("fully_connected_i8", std::move(parameters), operands_of(context, product));
+  return {};
+}
+
+}  // namespace
+
+std::vector<OperatorRow> convolution_rows() {
+  return {{"CONV_2D", 2, 1, &add_convolution},
+          {"DEPTHWISE_CONV_2D", 2, 1, &add_depthwise},
+          {"FULLY_CONNECTED", 2, 1, &add_fully_connected}};
+}
+
+}  // namespace lowtide::tflite_program_internal

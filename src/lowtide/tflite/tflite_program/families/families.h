@@ -1,0 +1,28 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/tflite/tflite_program/operator_context.h"
+
+namespace lowtide::tflite_program_internal {
+
+// An operator, and what makes its calls.
+struct OperatorRow {
+  std::string_view type;
+  std::size_t inputs = 1;  // those that must be there
+  std::size_t outputs = 1;
+  Result<void> (*add_calls)(OperatorContext& context);
+};
+
+[[nodiscard]] std::vector<OperatorRow> convolution_rows();  // and FULLY_CONNECTED
+[[nodiscard]] std::vector<OperatorRow> pool_rows();
+[[nodiscard]] std::vector<OperatorRow> shape_rows();  // copies
+[[nodiscard]] std::vector<OperatorRow> softmax_rows();
+
+}  // namespace lowtide::tflite_program_internal

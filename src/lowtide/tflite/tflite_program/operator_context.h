@@ -1,0 +1,114 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/c_source/c_kernels/fixed_point.h"
+#include "lowtide/c_source/c_program/c_program.h"
+#include "lowtide/tflite/tflite_program/c_type.h"
+#include "lowtide/tflite/tflite_program/operator_place.h"
+
+namespace lowtide::tflite_program_internal {
+
+using Shape = std::vector<std::int64_t>;
+
+// The number of elements. Requires: bounded extents.
+[[nodiscard]] std::int64_t elements_of(const Shape& shape);
+
+// The limits of an output.
+struct Range {
+  std::int32_t lowest = 0;
+  std::int32_t highest = 0;
+};
+
+// An operator whose calls are made: what the file says about it, and the calls so far.
+class OperatorContext {
+ public:
+  OperatorContext(const TfliteOperatorPlace& place, std::span<const COperand> operands,
+                  std::vector<CConstant>& constants)
+      : place_(place), operands_(operands), constants_(constants) {}
+
+  [[nodiscard]] const std::string& type() const { return op().type; }
+  [[nodiscard]] std::size_t input_count() const { return op().inputs.size(); }
+  [[nodiscard]] std::size_t output_count() const { return op().outputs.size(); }
+
+  // Requires: there is such an operand, as check_operands() has found.
+  [[nodiscard]] const TfliteTensor& input(std::size_t at) const { return tensor(*op().inputs[at]); }
+  [[nodiscard]] const TfliteTensor& output(std::size_t at = 0) const { return tensor(*op().outputs[at]); }
+  [[nodiscard]] bool has_input(std::size_t at) const { return at < input_count() && op().inputs[at].has_value(); }
+
+  // Checks that the first `inputs` inputs and the first `outputs` outputs are there, and that no tensor has 2 GiB.
+  [[nodiscard]] Result<void> check_operands(std::size_t inputs, std::size_t outputs) const;
+
+  // Checks that the types of these operands are among the combinations of rows.
+  struct Types {
+    std::vector<TfliteType> inputs;
+    TfliteType output;
+  };
+  [[nodiscard]] Result<void> check_types(const std::vector<Types>& rows) const;
+
+  // Checks that all these tensors have one scale and one zero point.
+  [[nodiscard]] Result<void> check_quantized(std::initializer_list<const TfliteTensor*> tensors) const;
+
+  // The options of the operator. Those that the file omits are 0.
+  [[nodiscard]] std::int64_t option(std::string_view name) const;
+  [[nodiscard]] double real_option(std::string_view name) const;
+  [[nodiscard]] std::string_view name_option(std::string_view name) const;
+
+  // The numbers of a constant of type INT32 or INT64. Errors: unsupported, if it is computed.
+  [[nodiscard]] Result<std::vector<std::int64_t>> integers(std::size_t input) const;
+  // The bytes of a constant.
+  [[nodiscard]] Result<std::string_view> bytes(std::size_t input) const;
+
+  // The limits of an integer output with the operator's activation.
+  [[nodiscard]] Result<Range> activation_range(const TfliteTensor& tensor) const;
+
+  // What operands are in the program. Inputs that are absent are null.
+  [[nodiscard]] COperand in(std::size_t at) const;
+  [[nodiscard]] COperand out(std::size_t at = 0) const { return operands_[*op().outputs[at]]; }
+  // Appends a constant. `what` says for readers what it is.
+  [[nodiscard]] COperand constant(const std::string& what, const std::vector<std::int32_t>& values);
+  [[nodiscard]] COperand constant(const std::string& what, const std::vector<std::int8_t>& values);
+  [[nodiscard]] COperand constant(const std::string& what, const std::vector<std::int16_t>& values);
+  [[nodiscard]] COperand constant(CConstant constant);
+
+  void call(std::string_view kernel, std::vector<CParameter> parameters, std::vector<COperand> operands);
+  [[nodiscard]] std::vector<CCall> take_calls() && { return std::move(calls_); }
+
+  [[nodiscard]] Error unsupported(const std::string& what) const { return error(ErrorCode::unsupported, what); }
+  [[nodiscard]] Error invalid(const std::string& what) const { return error(ErrorCode::invalid, what); }
+
+ private:
+  [[nodiscard]] const TfliteSubgraph& subgraph() const { return place_.model.subgraphs[place_.subgraph]; }
+  [[nodiscard]] const TfliteOperator& op() const { return subgraph().operators[place_.op]; }
+  [[nodiscard]] const TfliteTensor& tensor(std::uint32_t index) const { return subgraph().tensors[index]; }
+  [[nodiscard]] Error error(ErrorCode code, const std::string& what) const;
+  [[nodiscard]] std::string origin() const;
+
+  const TfliteOperatorPlace& place_;
+  std::span<const COperand> operands_;
+  std::vector<CConstant>& constants_;
+  std::vector<CCall> calls_;
+};
+
+// A parameter. Requires: the value fits.
+[[nodiscard]] CParameter parameter(std::string_view name, std::int64_t value);
+[[nodiscard]] CParameter parameter(std::string_view name, const std::vector<std::int64_t>& values);
+
+// The scale as a float, as runtimes read it, and the zero point. Requires: check_quantized().
+[[nodiscard]] float scale_of(const TfliteTensor& tensor);
+[[nodiscard]] std::int32_t zero_point_of(const TfliteTensor& tensor);
+
+// "[1, 96, 96, 3]"
+[[nodiscard]] std::string shape_text(const Shape& shape);
+
+}  // namespace lowtide::tflite_program_internal

@@ -1,0 +1,51 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/tflite/tflite_program/window.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "lowtide/base/try.h"
+
+namespace lowtide::tflite_program_internal {
+namespace {
+
+// An axis with its padding, for these extents of input and output.
+Result<WindowAxis> axis_of(const OperatorContext& context, WindowAxis axis, std::int64_t input, std::int64_t output) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 24;  // so that positions have 32 bits
+  for (std::int64_t number : {axis.taps, axis.stride, axis.dilation}) {
+    if (number < 1 || number > kMost)
+      return context.invalid("its window has an extent, stride or dilation out of range");
+  }
+  const std::int64_t reach = (axis.taps - 1) * axis.dilation + 1;
+  const bool is_same = context.name_option("padding") == "SAME";
+  const std::int64_t expected =
+      is_same ? (input + axis.stride - 1) / axis.stride : (input - reach + axis.stride) / axis.stride;
+  if (output != expected || expected < 1) {
+    return context.invalid("its output has extent " + std::to_string(output) + " along an axis where " +
+                           std::to_string(std::max<std::int64_t>(expected, 0)) + " follows from its input");
+  }
+  if (input > kMost || reach > kMost) return context.invalid("its window or its input is too large");
+  if (is_same) axis.before = std::max<std::int64_t>((output - 1) * axis.stride + reach - input, 0) / 2;
+  return axis;
+}
+
+}  // namespace
+
+Result<Window> window_of(const OperatorContext& context, std::int64_t rows, std::int64_t columns) {
+  const std::string_view padding = context.name_option("padding");
+  if (padding != "SAME" && padding != "VALID") return context.invalid("its padding is neither SAME nor VALID");
+  const Shape& input = context.input(0).shape;
+  const Shape& output = context.output().shape;
+  const auto dilation = [&](std::string_view name) { return std::max<std::int64_t>(context.option(name), 1); };
+  Window window;
+  LOWTIDE_TRY(window.rows,
+              axis_of(context, {rows, context.option("stride_h"), dilation("dilation_h_factor")}, input[1], output[1]));
+  LOWTIDE_TRY(window.columns, axis_of(context, {columns, context.option("stride_w"), dilation("dilation_w_factor")},
+                                      input[2], output[2]));
+  return window;
+}
+
+}  // namespace lowtide::tflite_program_internal
