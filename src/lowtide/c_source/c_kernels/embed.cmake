@@ -7,13 +7,14 @@
 # Appends a literal with its name, the stem of the file, to `texts`.
 macro(add_text path)
   cmake_path(GET path STEM name)
-  file(READ "${FROM}/${path}" text)
+  cmake_path(ABSOLUTE_PATH path BASE_DIRECTORY "${FROM}" OUTPUT_VARIABLE full_path)
+  file(READ "${full_path}" text)
   string(FIND "${text}" ")lowtide_text" at)
   if(NOT at EQUAL -1)
     message(FATAL_ERROR "${path} contains the end of a literal")
   endif()
   string(APPEND texts "    {\"${name}\", R\"lowtide_text(${text})lowtide_text\"},\n")
-  string(APPEND includes "#include \"${FROM}/${path}\"\n")
+  string(APPEND includes "#include \"${full_path}\"\n")
 endmacro()
 
 string(REPLACE "|" ";" helper_files "${HELPERS}")
