@@ -11,10 +11,11 @@ MODELS = sorted((pathlib.Path(__file__).resolve().parent.parent / "files/tflite"
 
 @pytest.fixture(scope="session")
 def runtime():
-    """The runtime of TFLite Micro. Tests that need it are skipped where it is not installed."""
+    """The runtime of TFLite Micro."""
     reason = runtimes.missing()
     if reason:
-        pytest.skip(f"the runtime of TFLite Micro is missing: {reason}")
+        pytest.fail(f"the runtime of TFLite Micro is missing: {reason}; install tests/tflm/requirements.txt, or leave "
+                    "these tests out with scripts/test --without tflite")
     with runtimes.Runtime() as one:
         yield one
 

@@ -32,8 +32,10 @@ def test_a_written_file_runs_as_before(runtime, sample):
     assert after.head == before.head
 
 
+@pytest.mark.usefixtures("runtime")
 def test_reads_the_same_as_the_generated_reader(sample):
-    generated = pytest.importorskip("tflite_micro.tensorflow.lite.micro.python.schema_py_generated")
+    from tflite_micro.tensorflow.lite.micro.python import schema_py_generated as generated
+
     theirs = generated.ModelT.InitFromObj(generated.Model.GetRootAsModel(bytearray(sample), 0))
     ours = files.read(sample)
     assert [len(graph.operators) for graph in ours.subgraphs] == [len(graph.operators) for graph in theirs.subgraphs]
