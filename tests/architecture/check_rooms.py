@@ -24,7 +24,8 @@ HOUSES = ("c_source", "earlier", "tflite")
 LEFT_OUT = {
     r"earlier/": ("earlier/", "cli/commands/earlier/"),
     r"tflite/": ("tflite/", "cli/commands/tflite/"),
-    r"(weights|kernels|runtime|engine)$": ("weights/", "kernels/", "runtime/", "engine/", "cli/commands/run/"),
+    r"(weights|kernels|runtime|engine|c_source/graph_program)$": ("weights/", "kernels/", "runtime/", "engine/",
+                                                                  "c_source/graph_program/", "cli/commands/run/"),
 }
 # The name of a room, in a row or in the path of an include.
 ROOM = rf"(?:(?:{'|'.join(HOUSES)})/\w+|(?!(?:{'|'.join(HOUSES)})/)\w+)"
