@@ -36,7 +36,8 @@ struct CPointer {
   std::optional<CType> type;  // nullopt: bytes of any type. uint8 stands for boolean, too
   bool is_written = false;
   bool may_be_null = false;
-  bool may_be_output = false;  // it may be equal to the last pointer, the output; all others must not overlap it
+  // It may be equal to the last pointer, the output, if it has as many elements. All others must not overlap it.
+  bool may_be_output = false;
   friend bool operator==(const CPointer&, const CPointer&) = default;
 };
 

@@ -47,6 +47,14 @@ std::vector<std::int64_t> numbers_in(std::string_view bytes) {
   return numbers;
 }
 
+// The numbers of a quantized type.
+Range range_of(TfliteType type) {
+  if (type == TfliteType::int8) return {.lowest = -128, .highest = 127};
+  if (type == TfliteType::uint8) return {.lowest = 0, .highest = 255};
+  if (type == TfliteType::int16) return {.lowest = -32768, .highest = 32767};
+  return {.lowest = std::numeric_limits<std::int32_t>::min(), .highest = std::numeric_limits<std::int32_t>::max()};
+}
+
 std::string types_text(const OperatorContext::Types& row) {
   std::string text;
   for (TfliteType type : row.inputs) text += (text.empty() ? "" : ", ") + std::string(to_string(type));
@@ -106,8 +114,9 @@ Result<void> OperatorContext::check_quantized(std::initializer_list<const Tflite
       return invalid("tensor " + quoted(tensor->name) + " needs one scale above 0 and one zero point");
     }
     const std::int64_t zero_point = quantization.zero_points.empty() ? 0 : quantization.zero_points.front();
-    if (zero_point != static_cast<std::int32_t>(zero_point)) {
-      return invalid("the zero point of tensor " + quoted(tensor->name) + " does not fit into 32 bits");
+    const Range range = range_of(tensor->type);
+    if (zero_point < range.lowest || zero_point > range.highest) {
+      return invalid("the zero point of tensor " + quoted(tensor->name) + " is no number of its type");
     }
   }
   return {};
@@ -148,9 +157,7 @@ Result<std::vector<std::int64_t>> OperatorContext::integers(std::size_t at) cons
 }
 
 Result<Range> OperatorContext::activation_range(const TfliteTensor& tensor) const {
-  Range range{.lowest = -128, .highest = 127};
-  if (tensor.type == TfliteType::int16) range = {.lowest = -32768, .highest = 32767};
-  if (tensor.type == TfliteType::uint8) range = {.lowest = 0, .highest = 255};
+  Range range = range_of(tensor.type);
   const std::string_view activation = name_option("fused_activation_function");
   if (activation.empty() || activation == "NONE") return range;
   std::optional<float> low;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cmath>
-#include <optional>
+#include <algorithm>
+#include <cstddef>
 
 #include "lowtide/base/try.h"
 #include "lowtide/tflite/tflite_program/families/families.h"
@@ -13,6 +13,13 @@ namespace {
 
 using enum TfliteType;
 
+// Which inputs of an operator are what.
+struct Slots {
+  std::size_t input = 0;
+  std::size_t weights = 1;
+  std::size_t bias = 2;
+};
+
 // What multiplies sums of products.
 struct Scales {
   std::vector<std::int32_t> multipliers;
@@ -21,8 +28,8 @@ struct Scales {
 
 // The factor of each scale of the weights. A factor of one scale is a product of floats for FULLY_CONNECTED, and one of
 // doubles otherwise, as in the runtime.
-Result<Scales> scales_of(const OperatorContext& context, std::int64_t channels) {
-  const TfliteTensor& weights = context.input(1);
+Result<Scales> scales_of(const OperatorContext& context, const Slots& slots, std::int64_t channels) {
+  const TfliteTensor& weights = context.input(slots.weights);
   const auto& weight_scales = weights.quantization.scales;
   const std::int64_t count = static_cast<std::int64_t>(weight_scales.size());
   if (count != 1 && count != channels) {
@@ -30,7 +37,7 @@ Result<Scales> scales_of(const OperatorContext& context, std::int64_t channels) 
                            " channels");
   }
   const bool is_rounded = context.type() == "FULLY_CONNECTED" && count == 1;
-  const float input_scale = scale_of(context.input(0));
+  const float input_scale = scale_of(context.input(slots.input));
   Scales scales;
   for (double stated : weight_scales) {
     const auto weight_scale = static_cast<float>(stated);
@@ -44,9 +51,9 @@ Result<Scales> scales_of(const OperatorContext& context, std::int64_t channels) 
   return scales;
 }
 
-Result<void> check_bias(const OperatorContext& context, std::int64_t channels) {
-  if (!context.has_input(2)) return {};
-  const TfliteTensor& bias = context.input(2);
+Result<void> check_bias(const OperatorContext& context, const Slots& slots, std::int64_t channels) {
+  if (!context.has_input(slots.bias)) return {};
+  const TfliteTensor& bias = context.input(slots.bias);
   if (bias.type != int32) {
     return context.unsupported("its bias has type " + std::string(to_string(bias.type)) + "; supported is INT32");
   }
@@ -63,11 +70,16 @@ struct Product {
   Scales scales;
 };
 
-Result<Product> product_of(const OperatorContext& context, std::int64_t channels) {
-  LOWTIDE_RETURN_IF_ERROR(context.check_types({{{int8, int8}, int8}}));
-  LOWTIDE_RETURN_IF_ERROR(context.check_quantized({&context.input(0), &context.output()}));
-  LOWTIDE_RETURN_IF_ERROR(check_bias(context, channels));
-  LOWTIDE_TRY(Scales scales, scales_of(context, channels));
+Result<Product> product_of(const OperatorContext& context, const Slots& slots, std::int64_t channels) {
+  const TfliteTensor& input = context.input(slots.input);
+  if (input.type != int8 || context.input(slots.weights).type != int8 || context.output().type != int8) {
+    return context.unsupported("its input, weights and output have types " + std::string(to_string(input.type)) + ", " +
+                               std::string(to_string(context.input(slots.weights).type)) + " and " +
+                               std::string(to_string(context.output().type)) + "; supported is INT8 for all of them");
+  }
+  LOWTIDE_RETURN_IF_ERROR(context.check_quantized({&input, &context.output()}));
+  LOWTIDE_RETURN_IF_ERROR(check_bias(context, slots, channels));
+  LOWTIDE_TRY(Scales scales, scales_of(context, slots, channels));
   LOWTIDE_TRY(const Range range, context.activation_range(context.output()));
   return Product{range, std::move(scales)};
 }
@@ -79,10 +91,11 @@ void append_quantization(const OperatorContext& context, const Product& product,
   to.push_back(parameter("per_channel", product.scales.shifts.size() > 1 ? 1 : 0));
 }
 
-std::vector<COperand> operands_of(OperatorContext& context, const Product& product) {
+std::vector<COperand> operands_of(OperatorContext& context, const Slots& slots, const Product& product) {
   COperand multipliers = context.constant("multipliers", product.scales.multipliers);
   COperand shifts = context.constant("shifts", product.scales.shifts);
-  return {context.in(0), context.in(1), context.in(2), multipliers, shifts, context.out()};
+  return {
+      context.in(slots.input), context.in(slots.weights), context.in(slots.bias), multipliers, shifts, context.out()};
 }
 
 void append_window(const Window& window, std::vector<CParameter>& to) {
@@ -120,7 +133,7 @@ Result<void> add_convolution(OperatorContext& context) {
     return context.invalid("weights " + shape_text(weights) + " do not fit input " + shape_text(input) +
                            " and output " + shape_text(output));
   }
-  LOWTIDE_TRY(const Product product, product_of(context, output[3]));
+  LOWTIDE_TRY(const Product product, product_of(context, {}, output[3]));
   LOWTIDE_TRY(const Window window, window_of(context, weights[1], weights[2]));
   std::vector<CParameter> parameters = {parameter("batches", input[0]),          parameter("input_rows", input[1]),
                                         parameter("input_columns", input[2]),    parameter("input_channels", input[3]),
@@ -129,7 +142,7 @@ Result<void> add_convolution(OperatorContext& context) {
   append_window(window, parameters);
   parameters.push_back(parameter("input_zero_point", zero_point_of(context.input(0))));
   append_quantization(context, product, parameters);
-  context.call("conv_2d_i8", std::move(parameters), operands_of(context, product));
+  context.call("conv_2d_i8", std::move(parameters), operands_of(context, {}, product));
   return {};
 }
 
@@ -142,7 +155,7 @@ Result<void> add_depthwise(OperatorContext& context) {
     return context.invalid("weights " + shape_text(weights) + " do not fit input " + shape_text(input) +
                            " and output " + shape_text(output));
   }
-  LOWTIDE_TRY(const Product product, product_of(context, output[3]));
+  LOWTIDE_TRY(const Product product, product_of(context, {}, output[3]));
   LOWTIDE_TRY(const Window window, window_of(context, weights[1], weights[2]));
   std::vector<CParameter> parameters = {parameter("batches", input[0]),
                                         parameter("input_rows", input[1]),
@@ -154,7 +167,7 @@ Result<void> add_depthwise(OperatorContext& context) {
   append_window(window, parameters);
   parameters.push_back(parameter("input_zero_point", zero_point_of(context.input(0))));
   append_quantization(context, product, parameters);
-  context.call("depthwise_conv_2d_i8", std::move(parameters), operands_of(context, product));
+  context.call("depthwise_conv_2d_i8", std::move(parameters), operands_of(context, {}, product));
   return {};
 }
 
@@ -172,14 +185,62 @@ Result<void> add_fully_connected(OperatorContext& context) {
     return context.invalid("weights " + shape_text(weights) + " and output " + shape_text(output) +
                            " do not fit input " + shape_text(context.input(0).shape));
   }
-  LOWTIDE_TRY(const Product product, product_of(context, weights[0]));
+  LOWTIDE_TRY(const Product product, product_of(context, {}, weights[0]));
   const bool is_per_channel = product.scales.shifts.size() > 1;
   std::vector<CParameter> parameters = {
       parameter("rows", rows), parameter("depth", weights[1]), parameter("units", weights[0]),
       parameter("input_zero_point", zero_point_of(context.input(0))),
       parameter("weights_zero_point", is_per_channel ? 0 : zero_point_of(context.input(1)))};
   append_quantization(context, product, parameters);
-  context.call("fully_connected_i8", std::move(parameters), operands_of(context, product));
+  context.call("fully_connected_i8", std::move(parameters), operands_of(context, {}, product));
+  return {};
+}
+
+// Padding as if the output were convolved to the input.
+std::int64_t spread_padding(bool is_same, std::int64_t output, std::int64_t taps, std::int64_t stride) {
+  if (!is_same) return 0;
+  const std::int64_t steps = (output + stride - 1) / stride;
+  return std::max<std::int64_t>((steps - 1) * stride + taps - output, 0) / 2;
+}
+
+Result<void> add_transpose_conv(OperatorContext& context) {
+  const Slots slots = {.input = 2, .weights = 1, .bias = 3};
+  const Shape& input = context.input(2).shape;
+  const Shape& weights = context.input(1).shape;
+  const Shape& output = context.output().shape;
+  const bool fits = input.size() == 4 && weights.size() == 4 && output.size() == 4 && elements_of(input) > 0 &&
+                    elements_of(weights) > 0 && elements_of(output) > 0 && input[0] == output[0] &&
+                    input[3] == weights[3] && output[3] == weights[0];
+  if (!fits) {
+    return context.invalid("weights " + shape_text(weights) + " do not fit input " + shape_text(input) +
+                           " and output " + shape_text(output));
+  }
+  constexpr std::int64_t kMost = std::int64_t{1} << 16;
+  const std::int64_t row_stride = context.option("stride_h");
+  const std::int64_t column_stride = context.option("stride_w");
+  if (std::min(row_stride, column_stride) < 1 ||
+      std::max({row_stride, column_stride, weights[1], weights[2], output[1], output[2]}) > kMost) {
+    return context.invalid("its strides or its extents are out of range");
+  }
+  LOWTIDE_TRY(const Product product, product_of(context, slots, output[3]));
+  const bool is_same = context.name_option("padding") == "SAME";
+  std::vector<CParameter> parameters = {
+      parameter("batches", input[0]),
+      parameter("input_rows", input[1]),
+      parameter("input_columns", input[2]),
+      parameter("input_channels", input[3]),
+      parameter("output_rows", output[1]),
+      parameter("output_columns", output[2]),
+      parameter("output_channels", output[3]),
+      parameter("window_rows", weights[1]),
+      parameter("window_columns", weights[2]),
+      parameter("row_stride", row_stride),
+      parameter("column_stride", column_stride),
+      parameter("top", spread_padding(is_same, output[1], weights[1], row_stride)),
+      parameter("left", spread_padding(is_same, output[2], weights[2], column_stride)),
+      parameter("input_zero_point", zero_point_of(context.input(2)))};
+  append_quantization(context, product, parameters);
+  context.call("transpose_conv_i8", std::move(parameters), operands_of(context, slots, product));
   return {};
 }
 
@@ -188,7 +249,8 @@ Result<void> add_fully_connected(OperatorContext& context) {
 std::vector<OperatorRow> convolution_rows() {
   return {{"CONV_2D", 2, 1, &add_convolution},
           {"DEPTHWISE_CONV_2D", 2, 1, &add_depthwise},
-          {"FULLY_CONNECTED", 2, 1, &add_fully_connected}};
+          {"FULLY_CONNECTED", 2, 1, &add_fully_connected},
+          {"TRANSPOSE_CONV", 3, 1, &add_transpose_conv}};
 }
 
 }  // namespace lowtide::tflite_program_internal

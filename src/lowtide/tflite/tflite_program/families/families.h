@@ -21,6 +21,11 @@ struct OperatorRow {
 };
 
 [[nodiscard]] std::vector<OperatorRow> convolution_rows();  // and FULLY_CONNECTED
+[[nodiscard]] std::vector<OperatorRow> binary_rows();       // two operands, element by element
+[[nodiscard]] std::vector<OperatorRow> lookup_rows();       // one operand, element by element
+[[nodiscard]] std::vector<OperatorRow> movement_rows();     // parts of tensors, padding, transposes
+[[nodiscard]] std::vector<OperatorRow> reduction_rows();
+[[nodiscard]] std::vector<OperatorRow> resize_rows();
 [[nodiscard]] std::vector<OperatorRow> pool_rows();
 [[nodiscard]] std::vector<OperatorRow> shape_rows();  // copies
 [[nodiscard]] std::vector<OperatorRow> softmax_rows();

@@ -32,6 +32,8 @@ static void lowtide_conv_2d_i8(const struct lowtide_conv_2d_i8 *p, const int8_t 
                                const int32_t *bias, const int32_t *multipliers, const int32_t *shifts, int8_t *output) {
   const int32_t depth = p->input_channels / p->groups;
   const int32_t filters = p->output_channels / p->groups;
+  const int32_t filter = p->window_rows * p->window_columns * depth;
+  const int32_t input_row = p->row_dilation * p->input_columns * p->input_channels;
   // Without dilation and groups, the taps of a row follow each other in memory.
   const int32_t is_dense = p->column_dilation == 1 && p->groups == 1;
   for (int32_t batch = 0; batch < p->batches; ++batch) {
@@ -45,18 +47,22 @@ static void lowtide_conv_2d_i8(const struct lowtide_conv_2d_i8 *p, const int8_t 
         const int32_t end = lowtide_end_tap(x, p->column_dilation, p->input_columns, p->window_columns);
         const int32_t runs = is_dense ? 1 : end - first;
         const int32_t run = is_dense ? (end - first) * depth : depth;
+        const int32_t pixel = (y + first_row * p->row_dilation) * p->input_columns + x + first * p->column_dilation;
+        const int8_t *corner = input + pixel * p->input_channels;
+        const int8_t *taps = weights + (first_row * p->window_columns + first) * depth;
         for (int32_t channel = 0; channel < p->output_channels; ++channel) {
+          const int8_t *from = p->groups == 1 ? corner : corner + channel / filters * depth;
+          const int8_t *tap = taps;
           int32_t sum = bias ? bias[channel] : 0;
           for (int32_t i = first_row; i < end_row; ++i) {
-            const int8_t *tap = weights + ((channel * p->window_rows + i) * p->window_columns + first) * depth;
-            const int32_t pixel = (y + i * p->row_dilation) * p->input_columns + x + first * p->column_dilation;
-            const int8_t *from = input + pixel * p->input_channels + channel / filters * depth;
             for (int32_t j = 0; j < runs; ++j) {
-              sum += lowtide_dot_i8(tap, from, run, -p->input_zero_point);
-              tap += depth;
-              from += p->column_dilation * p->input_channels;
+              sum += lowtide_dot_i8(tap + j * depth, from + j * p->column_dilation * p->input_channels, run,
+                                    -p->input_zero_point);
             }
+            tap += p->window_columns * depth;
+            from += input_row;
           }
+          taps += filter;
           const int32_t k = p->per_channel ? channel : 0;
           sum = lowtide_scale(sum, multipliers[k], shifts[k]) + p->output_zero_point;
           *output++ = (int8_t)lowtide_clamp(sum, p->lowest, p->highest);

@@ -1,0 +1,188 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cstddef>
+
+#include "lowtide/base/try.h"
+#include "lowtide/tflite/tflite_program/families/families.h"
+
+namespace lowtide::tflite_program_internal {
+namespace {
+
+using enum TfliteType;
+
+constexpr std::size_t kRepeatedLoops = 4;  // of the kernels
+constexpr int kLeftShift = 20;             // bits that operands of 8 bits get for a sum
+constexpr int kSquareLeftShift = 7;        // for a square
+
+// How two operands are repeated along the axes of an output.
+struct Repetition {
+  std::vector<std::int64_t> counts;
+  std::vector<std::int64_t> first_steps;
+  std::vector<std::int64_t> second_steps;
+};
+
+// The extent of an operand along an axis of the output; axes are counted from the back.
+std::int64_t extent_of(const Shape& shape, std::size_t from_back) {
+  return from_back < shape.size() ? shape[shape.size() - 1 - from_back] : 1;
+}
+
+// From the last axis to the first, with axes joined where one loop can go through both.
+Result<Repetition> repetition_of(const OperatorContext& context) {
+  const Shape& first = context.input(0).shape;
+  const Shape& second = context.input(1).shape;
+  const Shape& output = context.output().shape;
+  const auto refuse = [&] {
+    return context.invalid("operands " + shape_text(first) + " and " + shape_text(second) + " do not give output " +
+                           shape_text(output));
+  };
+  if (output.size() != std::max(first.size(), second.size())) return refuse();
+  Repetition found;
+  std::int64_t first_step = 1;
+  std::int64_t second_step = 1;
+  for (std::size_t at = 0; at < output.size(); ++at) {
+    const std::int64_t a = extent_of(first, at);
+    const std::int64_t b = extent_of(second, at);
+    const std::int64_t extent = a == 1 ? b : a;
+    if ((b != 1 && b != extent) || extent_of(output, at) != extent || extent == 0) return refuse();
+    const std::int64_t step_of_first = a == 1 ? 0 : first_step;
+    const std::int64_t step_of_second = b == 1 ? 0 : second_step;
+    first_step *= a;
+    second_step *= b;
+    if (extent == 1) continue;
+    if (!found.counts.empty() && step_of_first == found.first_steps.back() * found.counts.back() &&
+        step_of_second == found.second_steps.back() * found.counts.back()) {
+      found.counts.back() *= extent;
+      continue;
+    }
+    found.counts.push_back(extent);
+    found.first_steps.push_back(step_of_first);
+    found.second_steps.push_back(step_of_second);
+  }
+  if (found.counts.size() > kRepeatedLoops) return context.unsupported("its operands are repeated along too many axes");
+  found.counts.resize(kRepeatedLoops, 1);
+  found.first_steps.resize(kRepeatedLoops, 0);
+  found.second_steps.resize(kRepeatedLoops, 0);
+  for (auto* list : {&found.counts, &found.first_steps, &found.second_steps}) std::reverse(list->begin(), list->end());
+  return found;
+}
+
+// Parameters that all of these kernels begin with.
+Result<std::vector<CParameter>> begin_binary(const OperatorContext& context) {
+  LOWTIDE_RETURN_IF_ERROR(context.check_types({{{int8, int8}, int8}}));
+  LOWTIDE_RETURN_IF_ERROR(context.check_quantized({&context.input(0), &context.input(1), &context.output()}));
+  LOWTIDE_TRY(const Repetition repetition, repetition_of(context));
+  return std::vector<CParameter>{parameter("counts", repetition.counts),
+                                 parameter("first_steps", repetition.first_steps),
+                                 parameter("second_steps", repetition.second_steps)};
+}
+
+void append(std::vector<CParameter>& to, std::initializer_list<CParameter> more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+void append_zero_points(const OperatorContext& context, std::vector<CParameter>& to) {
+  append(to, {parameter("first_zero_point", zero_point_of(context.input(0))),
+              parameter("second_zero_point", zero_point_of(context.input(1))),
+              parameter("output_zero_point", zero_point_of(context.output()))});
+}
+
+void finish(OperatorContext& context, std::string_view kernel, std::vector<CParameter> parameters) {
+  context.call(kernel, std::move(parameters), {context.in(0), context.in(1), context.out()});
+}
+
+Result<void> add_sum(OperatorContext& context) {
+  LOWTIDE_TRY(std::vector<CParameter> parameters, begin_binary(context));
+  const double first_scale = scale_of(context.input(0));
+  const double second_scale = scale_of(context.input(1));
+  const double twice = 2 * std::max(first_scale, second_scale);
+  const double factor = twice / ((1 << kLeftShift) * double{scale_of(context.output())});
+  if (!(factor > 0 && factor < 1)) return context.invalid("the scale of its output is too small");
+  const QuantizedMultiplier first = quantized_multiplier(first_scale / twice);
+  const QuantizedMultiplier second = quantized_multiplier(second_scale / twice);
+  const QuantizedMultiplier output = quantized_multiplier(factor);
+  LOWTIDE_TRY(const Range range, context.activation_range(context.output()));
+  append_zero_points(context, parameters);
+  append(parameters,
+         {parameter("left_shift", kLeftShift), parameter("first_multiplier", first.multiplier),
+          parameter("first_shift", first.shift), parameter("second_multiplier", second.multiplier),
+          parameter("second_shift", second.shift), parameter("second_sign", context.type() == "SUB" ? -1 : 1),
+          parameter("multiplier", output.multiplier), parameter("shift", output.shift),
+          parameter("lowest", range.lowest), parameter("highest", range.highest)});
+  finish(context, "add_i8", std::move(parameters));
+  return {};
+}
+
+Result<void> add_squared_difference(OperatorContext& context) {
+  LOWTIDE_TRY(std::vector<CParameter> parameters, begin_binary(context));
+  const double first_scale = scale_of(context.input(0));
+  const double second_scale = scale_of(context.input(1));
+  const double twice = 2.0 * std::max(first_scale, second_scale);
+  const double factor =
+      twice * twice / double{static_cast<float>(1 << (2 * kSquareLeftShift)) * scale_of(context.output())};
+  if (!(factor > 0 && factor < 0x1p31)) return context.invalid("the scale of its output is too small");
+  const QuantizedMultiplier first = quantized_multiplier(first_scale / twice);
+  const QuantizedMultiplier second = quantized_multiplier(second_scale / twice);
+  const QuantizedMultiplier output = quantized_multiplier(factor);
+  append_zero_points(context, parameters);
+  append(parameters, {parameter("left_shift", kSquareLeftShift), parameter("first_multiplier", first.multiplier),
+                      parameter("first_shift", first.shift), parameter("second_multiplier", second.multiplier),
+                      parameter("second_shift", second.shift), parameter("multiplier", output.multiplier),
+                      parameter("shift", output.shift)});
+  finish(context, "squared_difference_i8", std::move(parameters));
+  return {};
+}
+
+Result<void> add_product(OperatorContext& context) {
+  LOWTIDE_TRY(std::vector<CParameter> parameters, begin_binary(context));
+  const double factor =
+      double{scale_of(context.input(0))} * double{scale_of(context.input(1))} / double{scale_of(context.output())};
+  if (!(factor < 0x1p31)) return context.invalid("the scale of its output is too small");
+  const QuantizedMultiplier by = quantized_multiplier(factor);
+  LOWTIDE_TRY(const Range range, context.activation_range(context.output()));
+  append_zero_points(context, parameters);
+  append(parameters, {parameter("multiplier", by.multiplier), parameter("shift", by.shift),
+                      parameter("lowest", range.lowest), parameter("highest", range.highest)});
+  finish(context, "mul_i8", std::move(parameters));
+  return {};
+}
+
+Result<void> add_extreme(OperatorContext& context) {
+  LOWTIDE_TRY(std::vector<CParameter> parameters, begin_binary(context));
+  append(parameters, {parameter("sign", context.type() == "MAXIMUM" ? 1 : -1)});
+  finish(context, "extreme_i8", std::move(parameters));
+  return {};
+}
+
+Result<void> add_prelu(OperatorContext& context) {
+  LOWTIDE_TRY(std::vector<CParameter> parameters, begin_binary(context));
+  const double input_scale = scale_of(context.input(0));
+  const double output_scale = scale_of(context.output());
+  const double alpha_factor = input_scale * double{scale_of(context.input(1))} / output_scale;
+  if (!(std::max(input_scale / output_scale, alpha_factor) < 0x1p31)) {
+    return context.invalid("the scale of its output is too small");
+  }
+  const QuantizedMultiplier by = quantized_multiplier(input_scale / output_scale);
+  const QuantizedMultiplier alpha = quantized_multiplier(alpha_factor);
+  parameters[1].name = "input_steps";
+  parameters[2].name = "alpha_steps";
+  append(parameters, {parameter("input_zero_point", zero_point_of(context.input(0))),
+                      parameter("alpha_zero_point", zero_point_of(context.input(1))),
+                      parameter("output_zero_point", zero_point_of(context.output())),
+                      parameter("multiplier", by.multiplier), parameter("shift", by.shift),
+                      parameter("alpha_multiplier", alpha.multiplier), parameter("alpha_shift", alpha.shift)});
+  finish(context, "prelu_i8", std::move(parameters));
+  return {};
+}
+
+}  // namespace
+
+std::vector<OperatorRow> binary_rows() {
+  return {{"ADD", 2, 1, &add_sum},         {"MAXIMUM", 2, 1, &add_extreme},
+          {"MINIMUM", 2, 1, &add_extreme}, {"MUL", 2, 1, &add_product},
+          {"PRELU", 2, 1, &add_prelu},     {"SQUARED_DIFFERENCE", 2, 1, &add_squared_difference},
+          {"SUB", 2, 1, &add_sum}};
+}
+
+}  // namespace lowtide::tflite_program_internal
