@@ -3,7 +3,6 @@
 
 #include "lowtide/tflite/micro/kernels.h"
 
-#include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <limits>
@@ -12,6 +11,7 @@
 
 #include "lowtide/base/checked.h"
 #include "lowtide/tflite/micro/cmsis_scratch.h"
+#include "lowtide/tflite/micro/rows.h"
 
 namespace lowtide {
 namespace micro_internal {
@@ -191,19 +191,7 @@ constexpr auto kCustomRows = std::to_array<KernelRow>({
 });
 // clang-format on
 
-template <typename Rows>
-consteval bool is_sorted_by_name(const Rows& rows) {
-  return std::is_sorted(rows.begin(), rows.end(),
-                        [](const KernelRow& a, const KernelRow& b) { return a.type < b.type; });
-}
-static_assert(is_sorted_by_name(kRows) && is_sorted_by_name(kCustomRows));
-
-template <typename Rows>
-const KernelRow* row_in(const Rows& rows, std::string_view type) {
-  const auto row = std::lower_bound(rows.begin(), rows.end(), type,
-                                    [](const KernelRow& one, std::string_view wanted) { return one.type < wanted; });
-  return row != rows.end() && row->type == type ? &*row : nullptr;
-}
+static_assert(is_sorted_by_type(kRows) && is_sorted_by_type(kCustomRows));
 
 const KernelRow* row_of(const TfliteOperator& op) {
   return op.builtin == kTfliteCustom ? row_in(kCustomRows, op.type) : row_in(kRows, op.type);
@@ -243,6 +231,11 @@ std::optional<std::vector<std::int64_t>> scratch_requests(const TfliteSubgraph& 
     if (!requests.is_reference) return std::move(requests.sizes);
   }
   return row->scratch(Operands(subgraph, op));
+}
+
+bool is_in_cmsis(const TfliteOperator& op) {
+  const KernelRow* row = row_of(op);
+  return row != nullptr && row->is_in_cmsis;
 }
 
 }  // namespace micro_internal

@@ -22,4 +22,7 @@ namespace lowtide::micro_internal {
 [[nodiscard]] std::optional<std::vector<std::int64_t>> scratch_requests(const TfliteSubgraph& subgraph,
                                                                         const TfliteOperator& op, MicroKernels kernels);
 
+// Whether CMSIS-NN has a kernel of its own for the operator.
+[[nodiscard]] bool is_in_cmsis(const TfliteOperator& op);
+
 }  // namespace lowtide::micro_internal
