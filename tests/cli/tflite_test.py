@@ -112,7 +112,15 @@ class Tflite(ProgramTest):
         compared = self.json(DONE, "compare", "kws.tflite")["tflite_micro"]
         self.assertEqual([(one["name"], one["head_bytes"]) for one in compared["kernels"]],
                          [("tflm-reference", 16000), ("tflm-cmsis-nn", 16000)])
-        self.assertIn("16,000 B", self.expect(DONE, "compare", "kws.tflite").stdout)
+        self.assertEqual([(one["build"], one["pointer_bytes"], one["tail_bytes"], one["arena_bytes"])
+                          for one in compared["kernels"][0]["arenas"]],
+                         [("cortex-m", 4, 6772, 22784), ("python", 8, 8272, 24272)])
+        self.assertEqual(compared["kernels"][1]["arenas"], [])
+        self.assertIn("'CONV_2D'", compared["kernels"][1]["tail_unknown_operators"])
+        shown = self.expect(DONE, "compare", "kws.tflite").stdout
+        self.assertIn("16,000 B", shown)
+        self.assertIn("smallest arena 24,272 B", shown)
+        self.assertIn("tail not known, because of 'AVERAGE_POOL_2D', 'CONV_2D'", shown)
 
     def test_a_plan_is_written_into_the_file(self):
         # Offsets that are too far apart make the head larger than that of a plan.
@@ -132,6 +140,36 @@ class Tflite(ProgramTest):
         self.assertIn("the file is written as it is",
                       self.expect(DONE, "plan", "kws.tflite", "--tflm", "same.tflite").stdout)
         self.assertIn("states no offsets", self.expect(DONE, "verify", "same.tflite").stdout)
+
+    def test_the_arena_and_the_file_must_fit_the_machine(self):
+        size = len(self.kws)
+
+        def target(*regions):
+            lines = ['name = "board"']
+            for name, capacity, read_only in regions:
+                lines += ["[[region]]", f'name = "{name}"', f"capacity = {capacity}", f"read_only = {read_only}"]
+            self.write("board.toml", "\n".join(lines).encode())
+            return "plan", "kws.tflite", "--tflm", "out.tflite", "--target", "board.toml"
+
+        def asked(code, *regions):
+            return self.json(code, *target(*regions))["tflm"]["arena"]["target"]
+
+        enough = asked(DONE, ("sram", 22784, "false"), ("flash", size, "true"))
+        self.assertTrue(enough["fits"])
+        self.assertEqual([(one["name"], one["holds"], one["needed_bytes"]) for one in enough["regions"]],
+                         [("sram", ["arena"], 22784), ("flash", ["model"], size)])
+        less = asked(NO, ("sram", 22783, "false"), ("flash", size - 5, "true"))
+        self.assertFalse(less["fits"])
+        self.assertEqual([one["missing_bytes"] for one in less["regions"]], [1, 5])
+        self.assertIn("1 B are missing", self.expect(NO, *target(("sram", 22783, "false"))).stdout)
+        apart = asked(DONE, ("tcm", 8000, "false"), ("sram", 16000, "false"))
+        self.assertEqual([(one["name"], one["holds"], one["needed_bytes"]) for one in apart["regions"]],
+                         [("tcm", ["tail"], 6800), ("sram", ["head"], 16000)])
+        unknown = self.json(NO, *target(("sram", 1 << 20, "false")), "--kernels", "tflm-cmsis-nn")["tflm"]["arena"]
+        self.assertIsNone(unknown["target"]["fits"])
+        self.assertIn("'CONV_2D'", unknown["unknown_operators"])
+        self.assertIn("cpu is not a microcontroller",
+                      self.expect(USAGE, "plan", "kws.tflite", "--tflm", "out.tflite", "--target", "cpu").stderr)
 
     def test_options_of_other_plans_are_refused(self):
         said = self.expect(USAGE, "plan", "kws.tflite", "--tflm", "out.tflite", "--budget", "1MiB").stderr

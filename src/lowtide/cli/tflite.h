@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,13 +34,21 @@ struct OptionSpec;
 // What `verify MODEL` does without a plan file. Stops with exit code 2 in a build without TFLite.
 [[nodiscard]] ExitCode verify_offline_plan(const Arguments& arguments, Console& console);
 
-// The head of TensorFlow Lite Micro's arena for a model, by the runtime's own rule.
+// The arena of TensorFlow Lite Micro for a model, by the runtime's own rule.
 struct MicroFigures {
+  struct Arena {
+    std::string build;  // "cortex-m"
+    std::int64_t pointer_bytes = 0;
+    Bytes tail;      // what lasts
+    Bytes smallest;  // the smallest tensor_arena
+  };
   struct Line {
-    std::string kernels;               // "tflm-reference"
-    Bytes head;                        // as the runtime plans it
-    Bytes live;                        // the most bytes that are live at one step, in the order of the file
-    std::vector<std::string> unknown;  // operators whose scratch is not in these figures
+    std::string kernels;                    // "tflm-reference"
+    Bytes head;                             // as the runtime plans it
+    Bytes live;                             // the most bytes that are live at one step, in the order of the file
+    std::vector<std::string> unknown;       // operators whose scratch is not in these figures
+    std::vector<Arena> arenas;              // one per build of the runtime; empty: there are such operators:
+    std::vector<std::string> tail_unknown;  // what their kernels keep is not known
   };
   std::string refusal = {};  // why there are no lines; empty: there are
   bool states_offsets = false;

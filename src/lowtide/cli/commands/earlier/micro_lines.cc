@@ -4,10 +4,21 @@
 #include "lowtide/cli/commands/earlier/micro_lines.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "lowtide/base/listed.h"
 
 namespace lowtide::cli_internal {
+namespace {
+
+Json json_names(const std::vector<std::string>& names) {
+  Json json = Json::array();
+  for (const std::string& name : names) json.push_back(json_text(name));
+  return json;
+}
+
+}  // namespace
 
 StyledText text_of(const MicroFigures& figures) {
   StyledText text("TensorFlow Lite Micro, by its own rule", Style::strong);
@@ -21,6 +32,15 @@ StyledText text_of(const MicroFigures& figures) {
       text.add(" at least, without the scratch of " + listed(line.unknown));
     }
     text.end_line();
+    for (const MicroFigures::Arena& arena : line.arenas) {
+      text.add("    smallest arena " + format_bytes(arena.smallest) + " for the build " + arena.build +
+               " (pointers of " + std::to_string(arena.pointer_bytes) + " bytes), with a tail of " +
+               format_bytes(arena.tail));
+      text.end_line();
+    }
+    if (!line.tail_unknown.empty()) {
+      text.add("    tail not known, because of " + listed(line.tail_unknown)).end_line();
+    }
   }
   return text.add("  Its inputs are in the head. 'lowtide plan MODEL --tflm FILE' plans it.", Style::dim).end_line();
 }
@@ -31,12 +51,19 @@ Json json_of(const MicroFigures& figures) {
   json["states_offsets"] = figures.states_offsets;
   json["kernels"] = Json::array();
   for (const MicroFigures::Line& line : figures.lines) {
-    Json unknown = Json::array();
-    for (const std::string& name : line.unknown) unknown.push_back(json_text(name));
+    Json arenas = Json::array();
+    for (const MicroFigures::Arena& arena : line.arenas) {
+      arenas.push_back({{"build", arena.build},
+                        {"pointer_bytes", arena.pointer_bytes},
+                        {"tail_bytes", arena.tail.count()},
+                        {"arena_bytes", arena.smallest.count()}});
+    }
     json["kernels"].push_back({{"name", line.kernels},
                                {"head_bytes", line.head.count()},
                                {"live_bytes", line.live.count()},
-                               {"unknown_operators", std::move(unknown)}});
+                               {"unknown_operators", json_names(line.unknown)},
+                               {"arenas", std::move(arenas)},
+                               {"tail_unknown_operators", json_names(line.tail_unknown)}});
   }
   return json;
 }

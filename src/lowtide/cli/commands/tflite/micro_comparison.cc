@@ -9,6 +9,7 @@
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
+#include "lowtide/cli/commands/tflite/micro_arena.h"
 #include "lowtide/cli/commands/tflite/micro_file.h"
 #include "lowtide/cli/options/options.h"
 #include "lowtide/cli/tflite.h"
@@ -27,8 +28,15 @@ Result<MicroFigures> figures_of(const MicroFile& file) {
     MicroFigures::Line line{.kernels = std::string(to_string(kernels)),
                             .head = layout.size,
                             .live = live_bytes(head.buffers),
-                            .unknown = {}};
+                            .unknown = {},
+                            .arenas = {},
+                            .tail_unknown = {}};
     for (const std::string& name : head.unknown_operators) line.unknown.push_back(quoted(name, 60));
+    LOWTIDE_TRY(ArenaFigures arenas, arena_figures(file.model, kernels, head, layout.size, given));
+    for (const auto& [build, arena] : arenas.builds) {
+      line.arenas.push_back({std::string(to_string(build)), pointer_bytes(build), arena.tail, arena.smallest});
+    }
+    line.tail_unknown = std::move(arenas.unknown);
     figures.lines.push_back(std::move(line));
   }
   return figures;

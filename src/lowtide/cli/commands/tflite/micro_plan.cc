@@ -3,12 +3,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/cli/commands/tflite/micro_arena.h"
 #include "lowtide/cli/commands/tflite/micro_file.h"
 #include "lowtide/cli/model/model.h"
 #include "lowtide/cli/options/options.h"
@@ -25,8 +30,19 @@ namespace lowtide::cli_internal {
 namespace {
 
 // Options of `plan` that make sense for a plan that the runtime executes itself.
-constexpr std::array<std::string_view, 8> kAllowed = {"--tflm", "--kernels", "--effort", "--order-effort",
+constexpr std::array<std::string_view, 9> kAllowed = {"--tflm", "--kernels", "--target", "--effort", "--order-effort",
                                                       "--json", "--color",   "--quiet",  "--help"};
+
+// The arena before and after.
+struct Arenas {
+  ArenaFigures before;
+  ArenaFigures after;
+  std::optional<std::vector<RegionUse>> uses;  // of --target; nullopt: not given, or the tail is not known
+
+  [[nodiscard]] bool fits() const {
+    return !uses || std::ranges::all_of(*uses, [](const RegionUse& use) { return use.missing() == Bytes(0); });
+  }
+};
 
 void refuse_other_options(const Arguments& arguments, const CommandSpec& command) {
   for (const OptionSpec* option : options_of(command)) {
@@ -47,6 +63,65 @@ void check_file(const MicroPlan& plan, const std::string& path) {
   const OfflineCheck check = take(check_offline_plan(written, plan.file), path);
   if (check.faults.empty()) return;
   stop_bug("the planned file is wrong: " + check.faults.front().place + ": " + check.faults.front().message);
+}
+
+std::optional<Target> read_machine(const Arguments& arguments) {
+  if (!arguments.has("--target")) return std::nullopt;
+  if (arguments.value("--target") == "cpu") stop_usage("--tflm needs a target file; cpu is not a microcontroller");
+  return read_target(arguments);
+}
+
+Arenas arenas_of(const MicroFile& file, const MicroPlan& plan, MicroKernels kernels, const std::string& path,
+                 const std::optional<Target>& target) {
+  Arenas arenas;
+  arenas.before = take(arena_figures(file.model, file.bytes, kernels), path);
+  arenas.after = take(arena_figures(take(read_tflite(plan.file), path), plan.file, kernels), path);
+  if (!target) return arenas;
+  for (const auto& [build, arena] : arenas.after.builds) {
+    if (build != MicroBuild::cortex_m) continue;
+    arenas.uses = uses_of_regions(target->machine, arena, Bytes(static_cast<std::int64_t>(plan.file.size())));
+  }
+  return arenas;
+}
+
+StyledText text_of(const Arenas& arenas, const std::optional<Target>& target) {
+  StyledText text;
+  for (std::size_t at = 0; at < arenas.after.builds.size(); ++at) {
+    const auto& [build, arena] = arenas.after.builds[at];
+    const Bytes before = arenas.before.builds[at].second.smallest;
+    text.add("    smallest arena  " + format_bytes(before));
+    if (arena.smallest != before) text.add(" -> ").add(format_bytes(arena.smallest), Style::good);
+    text.add(" " + where_it_runs(build) + ", with a tail of " + format_bytes(arena.tail)).end_line();
+  }
+  if (!arenas.after.unknown.empty()) {
+    text.add("    the tail of the arena is not known, because of " + listed(arenas.after.unknown));
+    if (target) text.add(", so it is not known whether the arena fits");
+    text.end_line();
+  }
+  if (arenas.uses) text.append(text_of(*arenas.uses));
+  return text;
+}
+
+Json json_of(const Arenas& arenas, const std::optional<Target>& target) {
+  Json json = {{"unknown_operators", Json::array()}, {"builds", Json::array()}, {"target", nullptr}};
+  for (const std::string& name : arenas.after.unknown) json["unknown_operators"].push_back(json_text(name));
+  for (std::size_t at = 0; at < arenas.after.builds.size(); ++at) {
+    const auto& [build, arena] = arenas.after.builds[at];
+    const MicroArena& before = arenas.before.builds[at].second;
+    json["builds"].push_back({{"build", std::string(to_string(build))},
+                              {"pointer_bytes", pointer_bytes(build)},
+                              {"tail_before_bytes", before.tail.count()},
+                              {"tail_bytes", arena.tail.count()},
+                              {"arena_before_bytes", before.smallest.count()},
+                              {"arena_bytes", arena.smallest.count()},
+                              {"separate_head_bytes", arena.separate_head.count()},
+                              {"separate_tail_bytes", arena.separate_tail.count()}});
+  }
+  if (!target) return json;
+  json["target"] = {{"name", json_text(target->name)},
+                    {"fits", arenas.uses ? Json(arenas.fits()) : Json(nullptr)},
+                    {"regions", arenas.uses ? json_of(*arenas.uses) : Json::array()}};
+  return json;
 }
 
 StyledText text_of(const MicroPlan& plan, MicroKernels kernels, const std::string& path) {
@@ -87,7 +162,10 @@ ExitCode plan_micro(const Arguments& arguments, Console& console) {
   refuse_other_options(arguments, *find_command("plan"));
   const std::string& path = arguments.positional("MODEL");
   const std::string to = *arguments.value("--tflm");
-  const OutputFiles files({to}, {path}, arguments.has("--json"));
+  const std::optional<Target> target = read_machine(arguments);
+  std::vector<std::string> inputs = {path};
+  if (target) inputs.push_back(*arguments.value("--target"));
+  const OutputFiles files({to}, inputs, arguments.has("--json"));
   if (files.uses_stdout()) console.keep_stdout_free();
   const MicroFile file = read_micro_file(path);
   MicroPlanOptions options{.kernels = read_micro_kernels(arguments)};
@@ -100,13 +178,17 @@ ExitCode plan_micro(const Arguments& arguments, Console& console) {
     return take(plan_for_micro(file.model, file.bytes, options), path);
   }();
   if (plan.is_better()) check_file(plan, path);
+  const Arenas arenas = arenas_of(file, plan, options.kernels, path, target);
   files.write(to, plan.file, console);
   if (arguments.has("--json")) {
-    print_json(console, json_of(plan, options.kernels, path));
+    Json json = json_of(plan, options.kernels, path);
+    json["tflm"]["arena"] = json_of(arenas, target);
+    print_json(console, json);
   } else {
-    console.result(text_of(plan, options.kernels, path));
+    console.result(text_of(plan, options.kernels, path).append(text_of(arenas, target)));
   }
-  return ExitCode::done;
+  const bool is_known = !target || arenas.uses;
+  return is_known && arenas.fits() ? ExitCode::done : ExitCode::no;
 }
 
 }  // namespace lowtide::cli_internal
