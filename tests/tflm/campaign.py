@@ -8,6 +8,7 @@
   campaign.py operators --count 100          each operator computes its estimate, for many attributes
   campaign.py metadata --count 10000         mutated metadata that is accepted gives the outputs of the original
   campaign.py metadata --program lowtide     the same, where `lowtide verify` accepts
+  campaign.py arena --program lowtide        the tail and the smallest arena are those that `lowtide plan` predicts
   campaign.py run --program lowtide          `lowtide run` has the bits of the runtime, for operators and networks
 
 Prints a line per failure and one line at the end. The exit code is 1 if there is a failure. A seed repeats its case.
@@ -26,7 +27,7 @@ import rule
 import scratch
 import single
 import stateful
-from runtime import Runtime
+from runtime import ARENA_STEP, Runtime
 
 MUTATIONS_PER_MODEL = 20
 
@@ -119,6 +120,44 @@ def mutations(runtime, given):
         print(f"{counts[name]:6} {name}")
 
 
+def arenas(runtime, given):
+    """The runtime has the predicted tail. It runs in the predicted arena, and not in one that is a step smaller."""
+    counts = collections.Counter()
+    named = named_files(given) if given.files else ((made.name, made.data) for _, made in of_all_kinds(given))
+    for name, data in named:
+        if not runtime.run(data).ok:
+            counts["do not run"] += 1
+            continue
+        answer = program.planned(given.program, data)
+        builds = {one["build"]: one for one in answer[1]["arena"]["builds"]} if answer else {}
+        if "python" not in builds:
+            counts["not predicted"] += 1
+            continue
+        counts["predicted"] += 1
+        counts["with a smaller head afterwards"] += answer[1]["changed"]
+        for file, when in ((data, "_before"), (answer[0], "")):
+            size, tail = (builds["python"][f"{part}{when}_bytes"] for part in ("arena", "tail"))
+            yield from (f"{name}{when}: {fault}" for fault in arena_faults(runtime, file, size, tail, counts))
+    print(", ".join(f"{count} {what}" for what, count in sorted(counts.items())))
+
+
+def arena_faults(runtime, data, size, tail, counts):
+    """What differs between a prediction and the runtime.
+
+    The runtime does not see it if what lasts overwrites what a kernel has only while it is prepared. So where that
+    moment decides, it may start in less memory than is safe, which is counted.
+    """
+    enough, less = runtime.run(data, arena=size), runtime.run(data, arena=size - ARENA_STEP)
+    if enough.ok and enough.tail != tail:
+        yield f"a tail of {tail} is predicted, and the runtime has {enough.tail}"
+    if not enough.ok:
+        yield f"{size} bytes are not enough"
+    if less.ok and size - ARENA_STEP < enough.head + enough.tail:
+        yield f"{size - ARENA_STEP} bytes are enough"
+    elif less.ok:
+        counts["start in less with memory that overlaps"] += 1
+
+
 def runs(runtime, given):
     """The program computes what the runtime does, bit by bit, or refuses the file."""
     counts, refusals = collections.Counter(), {}
@@ -151,7 +190,7 @@ def of_all_kinds(given):
         yield "networks", nets.make(seed)
 
 
-CAMPAIGNS = {"head": head, "operators": operators, "metadata": mutations, "run": runs}
+CAMPAIGNS = {"arena": arenas, "head": head, "operators": operators, "metadata": mutations, "run": runs}
 
 
 def main():
@@ -159,12 +198,13 @@ def main():
     parser.add_argument("campaign", choices=CAMPAIGNS)
     parser.add_argument("--count", type=int, default=200, help="models, seeds per operator or mutations; default 200")
     parser.add_argument("--first", type=int, default=0, help="the first seed; default 0")
-    parser.add_argument("--files", nargs="*", default=[], help="head: files in place of generated models")
-    parser.add_argument("--program", help="the lowtide program; run needs it, and metadata has a judge of its own")
+    parser.add_argument("--files", nargs="*", default=[], help="head, arena: files in place of generated models")
+    parser.add_argument("--program",
+                        help="the lowtide program; arena and run need it, and metadata has a judge of its own")
     parser.add_argument("--keep", default=".", help="where files that fail are written; default: here")
     given = parser.parse_args()
-    if given.campaign == "run" and given.program is None:
-        parser.error("run compares a program with the runtime: give --program")
+    if given.campaign in ("arena", "run") and given.program is None:
+        parser.error(f"{given.campaign} compares a program with the runtime: give --program")
     failures = 0
     with Runtime() as runtime:
         for failure in CAMPAIGNS[given.campaign](runtime, given):

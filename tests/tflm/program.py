@@ -1,6 +1,7 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """Asks the lowtide program about .tflite files: whether it accepts one, and what it computes."""
+import json
 import pathlib
 import subprocess
 import tempfile
@@ -17,6 +18,18 @@ def verify(program, data):
         file.write(data)
         file.flush()
         return call(program, "verify", file.name) is None
+
+
+def planned(program, data):
+    """The file that `lowtide plan --tflm` writes, and what it says about the runtime; or None, if it refuses."""
+    with tempfile.TemporaryDirectory() as folder:
+        before, after = pathlib.Path(folder) / "before.tflite", pathlib.Path(folder) / "after.tflite"
+        before.write_bytes(data)
+        done = subprocess.run([program, "plan", str(before), "--tflm", str(after), "--json"], capture_output=True,
+                              text=True, timeout=300)
+        if done.returncode:
+            return None
+        return after.read_bytes(), json.loads(done.stdout)["tflm"]
 
 
 def run(program, data, inputs):
