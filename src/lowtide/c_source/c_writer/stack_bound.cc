@@ -1,0 +1,42 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/c_source/c_writer/stack_bound.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace lowtide {
+namespace {
+
+// The run only calls kernels one after another, and initialization needs no more.
+constexpr Bytes kRun = Bytes(64);
+
+struct KernelStack {
+  std::string_view name;
+  Bytes stack;  // with its helpers
+};
+// clang-format off
+constexpr auto kKernels = std::to_array<KernelStack>({
+    {"average_pool_2d_i8", Bytes(256)}, {"conv_2d_f32", Bytes(736)}, {"conv_2d_i8", Bytes(224)}, {"copy", Bytes(32)},
+    {"depthwise_conv_2d_i8", Bytes(320)}, {"fill", Bytes(32)}, {"fully_connected_i8", Bytes(96)},
+    {"matmul_f32", Bytes(544)}, {"max_pool_2d_i8", Bytes(96)}, {"move", Bytes(128)}, {"softmax_i8", Bytes(128)},
+    {"softmax_i8_i16", Bytes(128)},
+});
+// clang-format on
+// Of a kernel that is not in the table.
+constexpr Bytes kOther = Bytes(384);
+
+}  // namespace
+
+Bytes stack_bound(const CProgram& program) {
+  Bytes most;
+  for (const CCall& call : program.calls) {
+    const auto* known = std::ranges::find(kKernels, call.kernel, &KernelStack::name);
+    most = std::max(most, known == kKernels.end() ? kOther : known->stack);
+  }
+  return kRun + most;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,16 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/c_source/c_program/c_program.h"
+
+namespace lowtide {
+
+// The most bytes of stack that a run of the program takes, if gcc compiles it for an Arm Cortex-M with -O2 or -Os.
+// These are the bytes of the run, and of the kernel that needs most, with its helpers. Interrupts and the caller are
+// not counted. A test compiles every kernel and compares.
+[[nodiscard]] Bytes stack_bound(const CProgram& program);
+
+}  // namespace lowtide
