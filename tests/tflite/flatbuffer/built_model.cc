@@ -133,6 +133,10 @@ class Build {
       return {schema::BuiltinOptions::CallOnceOptions,
               schema::CreateCallOnceOptions(to_, number("init_subgraph_index")).Union()};
     }
+    if (op.type == "SOFTMAX") {
+      return {schema::BuiltinOptions::SoftmaxOptions,
+              schema::CreateSoftmaxOptions(to_, static_cast<float>(number("beta", 1))).Union()};
+    }
     if (op.type == "VAR_HANDLE") {
       return {schema::BuiltinOptions::VarHandleOptions,
               schema::CreateVarHandleOptionsDirect(to_, "", op.handle.c_str()).Union()};

@@ -1,0 +1,27 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/tflite/flatbuffer/tflite_model.h"
+
+namespace lowtide::tflite_program_internal {
+
+// A model without the operators whose results are known before a run.
+struct FoldedConstants {
+  TfliteModel model;                // with the kept operators in its first subgraph
+  std::vector<std::uint32_t> kept;  // per operator of that subgraph, its number in the file
+  // Per tensor of the first subgraph, the floats that a folded operator computes. nullopt: none does.
+  std::vector<std::optional<std::string>> contents;
+};
+
+// Folds each DEQUANTIZE of a constant in float16: its result becomes a constant. O(bytes).
+[[nodiscard]] FoldedConstants fold_constants(const TfliteModel& model, std::string_view bytes);
+
+}  // namespace lowtide::tflite_program_internal

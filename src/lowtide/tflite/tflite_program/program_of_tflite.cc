@@ -1,0 +1,314 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/tflite/tflite_program/program_of_tflite.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "lowtide/base/check.h"
+#include "lowtide/base/checked.h"
+#include "lowtide/base/listed.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
+#include "lowtide/c_source/c_kernels/c_kernel.h"
+#include "lowtide/c_source/c_kernels/c_kernels.h"
+#include "lowtide/tflite/tflite_program/c_type.h"
+#include "lowtide/tflite/tflite_program/folded_constants.h"
+#include "lowtide/tflite/tflite_program/operator_call.h"
+#include "lowtide/tflite/tflite_program/plan_arena.h"
+
+namespace lowtide {
+namespace tflite_program_internal {
+namespace {
+
+constexpr std::string_view kCopy = "copy";
+
+std::int64_t elements_in(const std::vector<std::int64_t>& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count = must_multiply(count, extent);
+  return count;
+}
+
+// What TensorFlow Lite Micro fills a variable with before the first run: 0 as a real number for INT8, otherwise zeros.
+std::string initial_bytes(const TfliteTensor& tensor, Bytes size) {
+  const std::vector<std::int64_t>& zero_points = tensor.quantization.zero_points;
+  if (tensor.type != TfliteType::int8 || zero_points.empty() || zero_points.front() == 0) return "";
+  return std::string(static_cast<std::size_t>(size.count()), static_cast<char>(zero_points.front()));
+}
+
+// The inputs whose bytes the first result may have, because the only call of the operator allows it.
+std::vector<std::size_t> inputs_in_place(const TfliteOperator& op, const std::vector<CCall>& calls) {
+  if (calls.size() != 1 || op.outputs.empty() || !op.outputs.front()) return {};
+  const std::vector<CPointer>& pointers = find_c_kernel(calls.front().kernel)->pointers;
+  const std::vector<COperand>& operands = calls.front().operands;
+  // Whether all pointers to a tensor, except for the output, may be equal to the output.
+  const auto may_be_output = [&](std::uint32_t tensor) {
+    bool is_there = false;
+    for (std::size_t at = 0; at + 1 < pointers.size(); ++at) {
+      const auto* index = std::get_if<CTensorIndex>(&operands[at]);
+      if (index == nullptr || index->value != tensor) continue;
+      if (!pointers[at].may_be_output) return false;
+      is_there = true;
+    }
+    return is_there;
+  };
+  const auto* output = std::get_if<CTensorIndex>(&operands.back());
+  if (output == nullptr || output->value != *op.outputs.front()) return {};
+  std::vector<std::size_t> inputs;
+  for (std::size_t at = 0; at < op.inputs.size(); ++at) {
+    if (op.inputs[at] && may_be_output(*op.inputs[at])) inputs.push_back(at);
+  }
+  return inputs;
+}
+
+Bytes scratch_of(const std::vector<CCall>& calls) {
+  Bytes most;
+  for (const CCall& call : calls) {
+    for (const COperand& operand : call.operands) {
+      if (const auto* scratch = std::get_if<CScratch>(&operand)) most = std::max(most, scratch->size);
+    }
+  }
+  return most;
+}
+
+class Making {
+ public:
+  Making(const TfliteModel& model, std::string_view bytes, const ProgramOfTfliteOptions& options)
+      : model_(model),
+        bytes_(bytes),
+        options_(options),
+        main_(model.subgraphs.front()),
+        folded_(fold_constants(model, bytes)) {
+    program_.name = options.name;
+    program_.alignment = kCProgramAlignment.count();
+  }
+
+  Result<ProgramOfTflite> make() && {
+    LOWTIDE_RETURN_IF_ERROR(make_calls());
+    LOWTIDE_TRY(const ArenaPlan plan, plan_arena(folded_.model, bytes_, needs(),
+                                                 {.alignment = kCProgramAlignment,
+                                                  .order_effort = options_.order_effort,
+                                                  .allocate_effort = options_.allocate_effort,
+                                                  .stop = options_.stop}));
+    program_.arena = plan.arena;
+    add_calls(plan);
+    LOWTIDE_RETURN_IF_ERROR(add_tensors(plan));
+    LOWTIDE_RETURN_IF_ERROR(add_ports());
+    keep_used_constants();
+    return ProgramOfTflite{.program = std::move(program_), .bound = plan.bound + (program_.arena - plan.arena)};
+  }
+
+ private:
+  // The operand of each tensor: a constant, or the number of the tensor in the file until add_tensors().
+  std::vector<COperand> operands_of_tensors(std::vector<std::string>& without_type) {
+    std::vector<COperand> operands(main_.tensors.size());
+    for (std::size_t at = 0; at < main_.tensors.size(); ++at) {
+      const TfliteTensor& tensor = main_.tensors[at];
+      if (folded_.contents[at]) {
+        operands[at] = CConstantIndex{program_.constants.size()};
+        program_.constants.push_back(
+            {.name = tensor.name, .type = CType::float32, .shape = tensor.shape, .bytes = *folded_.contents[at]});
+      } else if (is_constant(model_, tensor)) {
+        Result<CConstant> constant = c_constant(model_, bytes_, tensor);
+        if (!constant) {
+          without_type[at] = constant.error().message;
+          continue;
+        }
+        operands[at] = CConstantIndex{program_.constants.size()};
+        program_.constants.push_back(*std::move(constant));
+      } else {
+        operands[at] = CTensorIndex{at};
+      }
+    }
+    tensor_constants_ = program_.constants.size();
+    return operands;
+  }
+
+  // Errors: those of all operators together.
+  Result<void> make_calls() {
+    std::vector<std::string> without_type(main_.tensors.size());
+    const std::vector<COperand> operands = operands_of_tensors(without_type);
+    std::vector<std::string> refused;
+    ErrorCode code = ErrorCode::unsupported;
+    for (const std::uint32_t op : folded_.kept) {
+      std::string why;
+      for (const std::optional<std::uint32_t>& input : main_.operators[op].inputs) {
+        if (input && !without_type[*input].empty()) why = without_type[*input];
+      }
+      Result<std::vector<CCall>> calls = calls_of_operator({model_, bytes_, 0, op}, operands, program_.constants);
+      if (!calls) {
+        code = refused.empty() ? calls.error().code : code;
+        refused.push_back(calls.error().describe());
+      } else if (!why.empty()) {
+        refused.push_back("operator " + std::to_string(op) + " " + quoted(main_.operators[op].type, 60) + ": " + why);
+      }
+      calls_.push_back(calls ? *std::move(calls) : std::vector<CCall>());
+    }
+    if (refused.empty()) return {};
+    return Error{code, "C source cannot be made of this model: " + listed_first(refused, 20), ""};
+  }
+
+  [[nodiscard]] std::vector<OperatorNeeds> needs() const {
+    std::vector<OperatorNeeds> all;
+    for (std::size_t at = 0; at < folded_.kept.size(); ++at) {
+      const std::vector<CCall>& calls = calls_[at];
+      all.push_back({.scratch = scratch_of(calls),
+                     .in_place = inputs_in_place(main_.operators[folded_.kept[at]], calls),
+                     .is_copy = calls.size() == 1 && calls.front().kernel == kCopy});
+    }
+    return all;
+  }
+
+  // The calls in the order of the plan, with the offsets of their scratch.
+  void add_calls(const ArenaPlan& plan) {
+    first_calls_ = {0};
+    for (std::size_t at = 0; at < plan.calls.size(); ++at) {
+      for (CCall& call : calls_[plan.calls[at]]) {
+        for (COperand& operand : call.operands) {
+          if (auto* scratch = std::get_if<CScratch>(&operand)) scratch->offset = *plan.scratch[at];
+        }
+        program_.calls.push_back(std::move(call));
+      }
+      first_calls_.push_back(static_cast<std::int64_t>(program_.calls.size()));
+    }
+  }
+
+  Result<CTensor> tensor_of(std::uint32_t number) const {
+    const TfliteTensor& tensor = main_.tensors[number];
+    const std::optional<CType> type = c_type(tensor.type);
+    if (!type) {
+      return Error{ErrorCode::unsupported, "C source has no type for " + std::string(to_string(tensor.type)),
+                   "subgraph 0: tensor " + quoted(tensor.name, 60)};
+    }
+    CTensor made{.name = tensor.name, .type = *type, .shape = tensor.shape, .size = {}};
+    made.size = Bytes(must_multiply(elements_in(tensor.shape), size_of(*type)));
+    const auto& [scales, zero_points, axis] = tensor.quantization;
+    if (scales.size() == 1) {
+      made.quantization =
+          CQuantization{.scale = static_cast<float>(scales.front()),
+                        .zero_point = zero_points.empty() ? 0 : static_cast<std::int32_t>(zero_points.front())};
+    }
+    return made;
+  }
+
+  // Makes the tensors that have a place, and turns the numbers in calls into their indexes. States follow the rest.
+  Result<void> add_tensors(const ArenaPlan& plan) {
+    index_of_.resize(main_.tensors.size());
+    for (std::uint32_t number = 0; number < main_.tensors.size(); ++number) {
+      const bool is_state = main_.tensors[number].is_variable && is_used(number);
+      if (!is_state && !plan.tensors[number]) continue;
+      LOWTIDE_TRY(CTensor tensor, tensor_of(number));
+      if (is_state) {
+        tensor.is_state = true;
+        tensor.initial = initial_bytes(main_.tensors[number], tensor.size);
+        tensor.lifespan = {0, static_cast<std::int64_t>(program_.calls.size())};
+        tensor.offset = Offset() + program_.arena;
+        program_.arena += round_up(tensor.size, kCProgramAlignment);
+      } else {
+        const auto& [begin, end] = plan.tensors[number]->lifespan;
+        tensor.offset = plan.tensors[number]->offset;
+        tensor.lifespan = {first_calls_[static_cast<std::size_t>(begin)], first_calls_[static_cast<std::size_t>(end)]};
+      }
+      index_of_[number] = program_.tensors.size();
+      program_.tensors.push_back(std::move(tensor));
+    }
+    for (CCall& call : program_.calls) {
+      for (COperand& operand : call.operands) {
+        auto* tensor = std::get_if<CTensorIndex>(&operand);
+        if (tensor == nullptr) continue;
+        LOWTIDE_CHECK(index_of_[tensor->value].has_value(), "a tensor that a call uses has a place");
+        tensor->value = *index_of_[tensor->value];
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool is_used(std::uint32_t number) const {
+    return std::ranges::any_of(program_.calls, [&](const CCall& call) {
+      return std::ranges::any_of(call.operands, [&](const COperand& operand) {
+        const auto* tensor = std::get_if<CTensorIndex>(&operand);
+        return tensor != nullptr && tensor->value == number;
+      });
+    });
+  }
+
+  using Names = std::vector<std::pair<std::string, std::uint32_t>>;
+
+  Result<std::vector<CPort>> ports_of(const std::vector<std::uint32_t>& numbers, const Names& names,
+                                      const std::string& what) const {
+    std::vector<CPort> ports;
+    for (const std::uint32_t number : numbers) {
+      std::string name = main_.tensors[number].name;
+      for (const auto& [known, tensor] : names) {
+        if (tensor == number) name = known;
+      }
+      if (!index_of_[number]) {
+        return Error{ErrorCode::unsupported,
+                     what + " " + quoted(name, 60) + " is a constant, which C source cannot have", "subgraph 0"};
+      }
+      ports.push_back({.name = std::move(name), .tensor = *index_of_[number]});
+    }
+    return ports;
+  }
+
+  Result<void> add_ports() {
+    const auto signature = std::ranges::find(model_.signatures, 0U, &TfliteSignature::subgraph);
+    const bool is_signed = signature != model_.signatures.end();
+    LOWTIDE_TRY(program_.inputs, ports_of(main_.inputs, is_signed ? signature->inputs : Names(), "input"));
+    LOWTIDE_TRY(program_.outputs, ports_of(main_.outputs, is_signed ? signature->outputs : Names(), "output"));
+    return {};
+  }
+
+  // "weights of CONV_2D 3 (conv1)": what the first call that reads it takes it for.
+  void rename(CConstant& constant, const CCall& call, std::size_t operand) const {
+    const std::string op = call.origin.substr(0, call.origin.find(" ("));
+    const std::string name = std::string(find_c_kernel(call.kernel)->pointers[operand].name) + " of " + op;
+    constant.name = constant.name.empty() ? name : name + " (" + constant.name + ")";
+  }
+
+  // Calls do not pass what their parameters state, such as the shape of a RESHAPE.
+  void keep_used_constants() {
+    std::vector<std::optional<std::size_t>> kept(program_.constants.size());
+    std::vector<CConstant> constants;
+    for (CCall& call : program_.calls) {
+      for (std::size_t at = 0; at < call.operands.size(); ++at) {
+        auto* constant = std::get_if<CConstantIndex>(&call.operands[at]);
+        if (constant == nullptr) continue;
+        std::optional<std::size_t>& index = kept[constant->value];
+        if (!index) {
+          index = constants.size();
+          constants.push_back(std::move(program_.constants[constant->value]));
+          if (constant->value < tensor_constants_) rename(constants.back(), call, at);
+        }
+        constant->value = *index;
+      }
+    }
+    program_.constants = std::move(constants);
+  }
+
+  const TfliteModel& model_;
+  const std::string_view bytes_;
+  const ProgramOfTfliteOptions& options_;
+  const TfliteSubgraph& main_;
+  FoldedConstants folded_;
+  std::size_t tensor_constants_ = 0;                  // the first constants are tensors of the file
+  std::vector<std::vector<CCall>> calls_;             // per kept operator
+  std::vector<std::int64_t> first_calls_;             // per operator in the order of the plan, and the end
+  std::vector<std::optional<std::size_t>> index_of_;  // per tensor of the file
+  CProgram program_;
+};
+
+}  // namespace
+}  // namespace tflite_program_internal
+
+Result<ProgramOfTflite> program_of_tflite(const TfliteModel& model, std::string_view bytes,
+                                          const ProgramOfTfliteOptions& options) {
+  return tflite_program_internal::Making(model, bytes, options).make();
+}
+
+}  // namespace lowtide

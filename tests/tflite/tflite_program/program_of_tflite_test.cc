@@ -1,0 +1,156 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/tflite/tflite_program/program_of_tflite.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "lowtide/tflite/flatbuffer/read_tflite.h"
+#include "tests/tflite/flatbuffer/built_model.h"
+
+namespace lowtide {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+using tflite_tests::build;
+using tflite_tests::BuiltSubgraph;
+using tflite_tests::BuiltTensor;
+using tflite_tests::bytes_of;
+
+Result<ProgramOfTflite> made_of(const std::string& file) {
+  const Result<TfliteModel> model = read_tflite(file);
+  if (!model) {
+    ADD_FAILURE() << model.error().describe();
+    return model.error();
+  }
+  return program_of_tflite(*model, file, {.name = "net"});
+}
+
+ProgramOfTflite program_of(BuiltSubgraph subgraph) {
+  Result<ProgramOfTflite> made = made_of(build(std::move(subgraph)));
+  if (made) return *std::move(made);
+  ADD_FAILURE() << made.error().describe();
+  return {};
+}
+
+// What SOFTMAX reads, and what it writes.
+BuiltTensor scores(const std::string& name, const std::vector<std::int32_t>& shape) {
+  return {.name = name, .shape = shape, .scales = {1.0F / 256}, .zero_points = {-128}};
+}
+
+BuiltTensor shape_of(const std::vector<std::int32_t>& extents) {
+  return {"shape", {static_cast<std::int32_t>(extents.size())}, TfliteType::int32, bytes_of(extents)};
+}
+
+TEST(ProgramOfTflite, ReshapesHaveNoCall) {
+  const ProgramOfTflite made =
+      program_of({.tensors = {scores("x", {1, 64}), scores("a", {1, 64}), shape_of({2, 32}), scores("b", {2, 32}),
+                              scores("y", {2, 32})},
+                  .operators = {{"SOFTMAX", {0}, {1}}, {"RESHAPE", {1, 2}, {3}}, {"SOFTMAX", {3}, {4}}},
+                  .inputs = {0},
+                  .outputs = {4}});
+  const CProgram& program = made.program;
+  EXPECT_EQ(program.name, "net");
+  ASSERT_THAT(program.calls, SizeIs(2));
+  EXPECT_THAT(program.calls[1].origin, HasSubstr("SOFTMAX 2"));
+  EXPECT_EQ(program.arena, made.bound);
+  EXPECT_LE(program.arena, Bytes(128));
+  ASSERT_THAT(program.tensors, SizeIs(4));  // the shape is none
+  EXPECT_EQ(program.tensors[1].offset, program.tensors[2].offset);
+}
+
+TEST(ProgramOfTflite, LifespansCountCalls) {
+  const CProgram program = program_of({.tensors = {scores("x", {1, 64}), scores("a", {1, 64}), scores("y", {1, 64})},
+                                       .operators = {{"SOFTMAX", {0}, {1}}, {"SOFTMAX", {1}, {2}}},
+                                       .inputs = {0},
+                                       .outputs = {2}})
+                               .program;
+  ASSERT_THAT(program.tensors, SizeIs(3));
+  EXPECT_EQ(program.tensors[0].lifespan, (Interval<std::int64_t>{0, 1}));
+  EXPECT_EQ(program.tensors[1].lifespan, (Interval<std::int64_t>{0, 2}));
+  EXPECT_EQ(program.tensors[2].lifespan, (Interval<std::int64_t>{1, 2}));
+  EXPECT_EQ(program.inputs[0].name, "x");
+  EXPECT_EQ(program.inputs[0].tensor, 0U);
+  EXPECT_EQ(program.outputs[0].tensor, 2U);
+  EXPECT_EQ(program.tensors[0].quantization->zero_point, -128);
+}
+
+// 0x3C00 is 1 and 0xC100 is -2.5 in float16.
+TEST(ProgramOfTflite, Float16ConstantsAreWidened) {
+  const std::string halves("\x00\x3C\x00\xC1", 4);
+  const CProgram program = program_of({.tensors = {{"h", {2}, TfliteType::float16, halves},
+                                                   {"f", {2}, TfliteType::float32},
+                                                   shape_of({1, 2}),
+                                                   {"y", {1, 2}, TfliteType::float32}},
+                                       .operators = {{"DEQUANTIZE", {0}, {1}}, {"RESHAPE", {1, 2}, {3}}},
+                                       .inputs = {},
+                                       .outputs = {3}})
+                               .program;
+  ASSERT_THAT(program.calls, SizeIs(1));
+  ASSERT_THAT(program.constants, SizeIs(1));
+  EXPECT_EQ(program.constants[0].type, CType::float32);
+  EXPECT_EQ(program.constants[0].bytes, std::string("\x00\x00\x80\x3F\x00\x00\x20\xC0", 8));
+  EXPECT_THAT(program.constants[0].name, HasSubstr("RESHAPE 1"));
+  EXPECT_EQ(program.tensors[program.outputs[0].tensor].size, Bytes(8));
+}
+
+TEST(ProgramOfTflite, VariablesAreStatesBehindTheRest) {
+  BuiltTensor variable = scores("v", {1, 32});
+  variable.is_variable = true;
+  const CProgram program = program_of({.tensors = {scores("x", {1, 64}), scores("y", {1, 64}), variable,
+                                                   shape_of({32, 1}), scores("z", {32, 1})},
+                                       .operators = {{"SOFTMAX", {0}, {1}}, {"RESHAPE", {2, 3}, {4}}},
+                                       .inputs = {0},
+                                       .outputs = {1, 4}})
+                               .program;
+  ASSERT_THAT(program.tensors, SizeIs(4));
+  const CTensor& state = program.tensors[2];
+  EXPECT_TRUE(state.is_state);
+  EXPECT_EQ(state.offset + state.size, Offset() + program.arena);
+  EXPECT_EQ(state.initial, std::string(32, '\x80'));
+}
+
+TEST(ProgramOfTflite, PortsHaveTheNamesOfTheSignature) {
+  const std::string file = build({.tensors = {scores("x", {1, 64}), scores("y", {1, 64})},
+                                  .operators = {{"SOFTMAX", {0}, {1}}},
+                                  .inputs = {0},
+                                  .outputs = {1}});
+  Result<TfliteModel> model = read_tflite(file);
+  ASSERT_TRUE(model.ok());
+  model->signatures = {{.key = "serve", .subgraph = 0, .inputs = {{"sound", 0}}, .outputs = {{"words", 1}}}};
+  const Result<ProgramOfTflite> made = program_of_tflite(*model, file);
+  ASSERT_TRUE(made.ok());
+  EXPECT_EQ(made->program.inputs[0].name, "sound");
+  EXPECT_EQ(made->program.outputs[0].name, "words");
+}
+
+TEST(ProgramOfTflite, NamesAllOperatorsWithoutAKernel) {
+  const Result<ProgramOfTflite> made =
+      made_of(build({.tensors = {{"x", {4}}, {"a", {4}}, {"y", {4}}},
+                     .operators = {{"custom:Sparkle", {0}, {1}}, {"custom:Glitter", {1}, {2}}},
+                     .inputs = {0},
+                     .outputs = {2}}));
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(made.error().message, HasSubstr("Sparkle"));
+  EXPECT_THAT(made.error().message, HasSubstr("Glitter"));
+}
+
+TEST(ProgramOfTflite, RefusesOutputsThatAreConstants) {
+  const Result<ProgramOfTflite> made =
+      made_of(build({.tensors = {scores("x", {1, 64}), scores("y", {1, 64}), shape_of({1, 64})},
+                     .operators = {{"SOFTMAX", {0}, {1}}},
+                     .inputs = {0},
+                     .outputs = {1, 2}}));
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(made.error().message, HasSubstr("'shape' is a constant"));
+}
+
+}  // namespace
+}  // namespace lowtide
