@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Help, the manual page and the completions: they agree, their examples run, and other programs understand them."""
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import small_models
 from program import DONE, PLAIN, PROGRAM, ProgramTest, needs_earlier
 
 
+TFLITE = pathlib.Path(__file__).resolve().parent.parent / "files/tflite"
 WIDE = {"COLUMNS": "1000"}  # one line per option
 
 
@@ -34,8 +36,8 @@ class Help(ProgramTest):
 
     @needs_earlier
     def test_commands(self):
-        expected = ("inspect plan explain verify check run prepare bench view pack order compare replay reorder share "
-                    "rewrite convert diff completion help")
+        expected = ("inspect plan explain verify check export run prepare bench view pack order compare replay reorder "
+                    "share rewrite convert diff completion help")
         self.assertEqual(self.commands(), expected.split())
 
     def test_every_command_explains_itself_in_both_ways(self):
@@ -49,6 +51,7 @@ class Help(ProgramTest):
         self.write("buffers.csv", "id,lower,upper,size\na,0,3,64\nb,2,10,128\n")
         self.write("graph.json", '{"nodes": [{"bytes": 64, "cost": 1}, {"bytes": 8, "cost": 2}], "edges": [[0, 1]]}')
         self.write("image.npy", small_models.npy([0.5] * 16384, (1, 16, 32, 32)))
+        self.write("model.tflite", (TFLITE / "kws_dscnn_int8.tflite").read_bytes())
         self.write("net.pbtxt", netdef_test.NET)
         self.write("predict_net.pb", netdef_test.BINARY)
         for name in ("train.pbtxt", "train.pb"):

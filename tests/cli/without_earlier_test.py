@@ -22,8 +22,8 @@ class WithoutEarlier(ProgramTest):
         text = self.expect(DONE, "--help", environment={"COLUMNS": "1000"}).stdout
         block = re.search(r"^commands\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL).group(1)
         self.assertEqual([line.split()[0] for line in block.splitlines()],
-                         ["inspect", "plan", "explain", "verify", "check", "run", "prepare", "bench", "view", "pack",
-                          "order", "completion", "help"])
+                         ["inspect", "plan", "explain", "verify", "check", "export", "run", "prepare", "bench", "view",
+                          "pack", "order", "completion", "help"])
 
     def test_no_text_mentions_what_is_not_there(self):
         texts = {"manual": self.expect(DONE, "help", "--man").stdout}

@@ -16,6 +16,7 @@ namespace lowtide::cli_internal {
 [[nodiscard]] ExitCode run_explain(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_check(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_verify(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode run_export(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_view(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_pack(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_order(const Arguments& arguments, Console& console);

@@ -19,6 +19,8 @@ namespace lowtide::cli_internal {
 
 class Arguments;
 class Console;
+struct CModel;
+struct CModelOptions;
 struct OptionSpec;
 
 // The format of these models. Empty in a build without them, which refuses such a file with a message that names the
@@ -33,6 +35,10 @@ struct OptionSpec;
 
 // What `verify MODEL` does without a plan file. Stops with exit code 2 in a build without TFLite.
 [[nodiscard]] ExitCode verify_offline_plan(const Arguments& arguments, Console& console);
+
+// A TFLite model as a program in C. nullopt: the file is of another format, or the build is without TFLite. Stops with
+// exit code 3 if the model cannot be one.
+[[nodiscard]] std::optional<CModel> c_model_of_tflite(const std::string& path, const CModelOptions& options);
 
 // The arena of TensorFlow Lite Micro for a model, by the runtime's own rule.
 struct MicroFigures {

@@ -1,6 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "lowtide/cli/model/c_model.h"
 #include "lowtide/cli/options/command_spec.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/tflite.h"
@@ -17,6 +18,10 @@ ExitCode plan_micro(const Arguments& /*arguments*/, Console& /*console*/) {
 
 ExitCode verify_offline_plan(const Arguments& /*arguments*/, Console& /*console*/) {
   stop_usage("'lowtide verify' needs PLAN: a plan file; - is stdin");
+}
+
+std::optional<CModel> c_model_of_tflite(const std::string& /*path*/, const CModelOptions& /*options*/) {
+  return std::nullopt;
 }
 
 std::optional<MicroFigures> micro_figures(const std::string& /*path*/) { return std::nullopt; }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/cli/commands/export/specs.h"
 #include "lowtide/cli/commands/plan/specs.h"
 #include "lowtide/cli/earlier.h"
 #include "lowtide/cli/handlers.h"
@@ -297,8 +298,8 @@ CommandSpec help_command(std::vector<std::string> commands) {
 }
 
 std::vector<CommandSpec> all_commands() {
-  std::vector<CommandSpec> all = {inspect_command(), plan_command(), explain_command(), verify_command(),
-                                  check_command()};
+  std::vector<CommandSpec> all = {inspect_command(), plan_command(),  explain_command(),
+                                  verify_command(),  check_command(), export_command()};
   for (CommandSpec& command : runtime_commands()) all.push_back(std::move(command));
   for (const CommandSpec& command : {view_command(), pack_command(), order_command()}) all.push_back(command);
   for (CommandSpec& command : earlier_commands()) all.push_back(std::move(command));

@@ -1,0 +1,155 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/listed.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/c_source/c_writer/stack_bound.h"
+#include "lowtide/c_source/c_writer/write_c_source.h"
+#include "lowtide/cli/handlers.h"
+#include "lowtide/cli/model/c_model.h"
+#include "lowtide/cli/options/model_formats.h"
+#include "lowtide/cli/options/options.h"
+#include "lowtide/cli/output/interrupt.h"
+#include "lowtide/cli/output/json.h"
+#include "lowtide/cli/output/output_files.h"
+#include "lowtide/cli/output/progress.h"
+#include "lowtide/cli/output/read_file.h"
+#include "lowtide/cli/output/tool_name.h"
+#include "lowtide/cli/output/write_together.h"
+#include "lowtide/cli/tflite.h"
+#include "lowtide/import/import.h"
+
+namespace lowtide::cli_internal {
+namespace {
+
+// What the files of this command say in their first lines.
+constexpr std::string_view kMark = "written by lowtide";
+constexpr std::int64_t kMarkedBytes = 4096;
+
+bool has_mark(const std::string& path) {
+  const Result<std::string> begin = read_beginning(path, kMarkedBytes);
+  return begin && begin->find(kMark) != std::string::npos;
+}
+
+// Stops if a file is in the way that this command did not write. weights.bin has no mark: model.h beside it has.
+void protect_files(const std::string& folder, const std::vector<FileInFolder>& files) {
+  for (const FileInFolder& file : files) {
+    const std::string path = folder + "/" + file.name;
+    std::error_code error;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(path, error))) continue;
+    if (has_mark(file.name.ends_with(".bin") ? folder + "/model.h" : path)) continue;
+    throw Stop(ExitCode::bad_input, shown_path(path) +
+                                        " is there, and lowtide did not write it; name another folder, "
+                                        "or replace it with --force");
+  }
+}
+
+// The name of the file without its folder and its extension.
+std::string stem_of_model(const std::string& path) { return std::filesystem::path(path).stem().string(); }
+
+std::vector<FileInFolder> files_of(const CSource& source) {
+  std::vector<FileInFolder> files = {{"model.c", source.model_c}, {"model.h", source.model_h}};
+  if (source.weights_c.empty()) {
+    files.push_back({"weights.bin", source.blob});
+  } else {
+    files.push_back({"weights.c", source.weights_c});
+  }
+  return files;
+}
+
+struct Export {
+  const CModel& model;
+  const CSource& source;
+  const std::vector<FileInFolder>& files;
+  const std::string& path;
+  const std::string& folder;
+  Bytes stack;
+};
+
+StyledText text_of_export(const Export& done) {
+  const CProgram& program = done.model.program;
+  StyledText text;
+  text.add(shown_name(done.path), Style::strong).add("  as C source in " + shown_name(done.folder)).end_line();
+  text.add("    arena    ").add(format_bytes(program.arena), Style::good);
+  text.add(program.arena == done.model.bound ? ", and no order and no offsets need less"
+                                             : "; no plan needs less than " + format_bytes(done.model.bound));
+  text.end_line();
+  text.add("    weights  " + format_bytes(done.source.weights) + " in " + done.files.back().name).end_line();
+  text.add("    stack    at most " + format_bytes(done.stack) + ", compiled by gcc for Cortex-M with -O2 or -Os");
+  text.end_line().add("    kernels  " + listed(done.source.kernels)).end_line();
+  return text;
+}
+
+Json json_of_export(const Export& done) {
+  const CProgram& program = done.model.program;
+  Json json = json_head("export");
+  json["model"] = {{"path", json_text(done.path)}, {"format", done.model.format}};
+  json["name"] = done.source.name;
+  json["arena_bytes"] = program.arena.count();
+  json["bound_bytes"] = done.model.bound.count();
+  json["proven_optimal"] = program.arena == done.model.bound;
+  json["weights_bytes"] = done.source.weights.count();
+  json["stack_bytes"] = done.stack.count();
+  json["calls"] = program.calls.size();
+  json["kernels"] = done.source.kernels;
+  json["files"] = Json::array();
+  for (const FileInFolder& file : done.files) json["files"].push_back(file.name);
+  return json;
+}
+
+CModel read_c_model(const Arguments& arguments, const std::string& path, const Interrupt& interrupt, Console& console) {
+  CModelOptions options{.name = stem_of_model(path), .stop = interrupt.flag()};
+  options.order_effort = read_count(arguments, "--order-effort", 0).value_or(options.order_effort);
+  options.allocate_effort = read_count(arguments, "--effort", 0).value_or(options.allocate_effort);
+  const Progress progress(console, "planning");
+  if (std::optional<CModel> model = c_model_of_tflite(path, options)) return *std::move(model);
+  throw Stop(ExitCode::bad_input,
+             shown_path(path) + ": C source can be made of TFLite models only" +
+                 (tflite_model_formats().empty()
+                      ? ", and this build leaves out TFLite; build Lowtide with lowtide_WITH_TFLITE=ON"
+                      : ""));
+}
+
+}  // namespace
+
+ExitCode run_export(const Arguments& arguments, Console& console) {
+  const std::string& path = arguments.positional("MODEL");
+  const std::optional<std::string> folder = arguments.value("--output");
+  if (!folder) stop_usage("'lowtide export' needs -o DIR, the folder for the files");
+  if (is_stdout(*folder)) stop_usage("the files cannot go to stdout; name a folder");
+  CSourceOptions options{.name = arguments.value("--name").value_or(""),
+                         .reentrant = arguments.has("--reentrant"),
+                         .weights_as_blob = arguments.value("--weights").value_or("source") == "blob",
+                         .budget = read_positive_size(arguments, "--budget"),
+                         .tool = tool_name()};
+  const Interrupt interrupt;
+  const CModel model = read_c_model(arguments, path, interrupt, console);
+  if (options.budget && model.program.arena > *options.budget) {
+    console.error("the arena of " + shown_path(path) + " has " + format_bytes(model.program.arena) + ", " +
+                  format_bytes(model.program.arena - *options.budget) + " more than the budget");
+    return ExitCode::no;
+  }
+  const CSource source = take(write_c_source(model.program, options), path);
+  const std::vector<FileInFolder> files = files_of(source);
+  if (!arguments.has("--force")) protect_files(*folder, files);
+  make_folder(*folder);
+  take(write_together(*folder, files));
+  const Export done{model, source, files, path, *folder, stack_bound(model.program)};
+  if (arguments.has("--json")) {
+    print_json(console, json_of_export(done));
+  } else {
+    console.result(text_of_export(done));
+  }
+  return ExitCode::done;
+}
+
+}  // namespace lowtide::cli_internal
