@@ -8,6 +8,7 @@ compares models of one operator each, and prints how many are equal to the bit.
 """
 import argparse
 import collections
+import functools
 import pathlib
 import subprocess
 import sys
@@ -16,9 +17,15 @@ import tempfile
 import numpy as np
 import runtime as runtimes
 import single
+import stateful
 
 # Outputs in floating point may differ in the last bits.
 FLOAT_TOLERANCE = 2e-6
+
+
+# Models of an operator with attributes drawn by a seed, by name.
+MAKERS = {name: functools.partial(single.make, name) for name in single.OPERATORS} | {
+    "SVDF": functools.partial(stateful.make, "SVDF")}
 
 
 def run(program, models):
@@ -77,9 +84,9 @@ def main():
     options = parser.parse_args()
     wrong = False
     with runtimes.Runtime() as runtime:
-        for name in options.operator or single.OPERATORS:
+        for name in options.operator or MAKERS:
             seeds = range(options.seed, options.seed + options.cases)
-            answers = compare(options.program, runtime, [single.make(name, seed).data for seed in seeds])
+            answers = compare(options.program, runtime, [MAKERS[name](seed).data for seed in seeds])
             counts = collections.Counter("equal" if one is None else one if one == "refused" else "different"
                                          for one in answers)
             print(f"{name}: " + ", ".join(f"{count} {what}" for what, count in sorted(counts.items())), flush=True)

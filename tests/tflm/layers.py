@@ -85,6 +85,9 @@ class Layers(build.Builder):
         compute = {"ADD": np.add, "SUB": np.subtract, "MUL": np.multiply}[name]
         return self.apply(name, [x, y], [floats.activate(compute(x.estimate, y.estimate), fused)], fused=fused)[0]
 
+    def squared_difference(self, x, y):
+        return self.apply("SQUARED_DIFFERENCE", [x, y], [np.square(x.estimate - y.estimate)])[0]
+
     def extreme(self, name, x, y):
         """MINIMUM or MAXIMUM, for which both have one quantization."""
         y = self.quantize_like(y, x)
@@ -101,6 +104,10 @@ class Layers(build.Builder):
             return self.apply(name, [x], [np.clip(x.estimate, 0, 6)], like=x)[0]
         if name == "RELU":
             return self.apply(name, [x], [np.maximum(x.estimate, 0)])[0]
+        if name == "ABS":
+            return self.apply(name, [x], [np.abs(x.estimate)])[0]
+        if name == "ELU":
+            return self.apply(name, [x], [np.where(x.estimate < 0, np.expm1(x.estimate), x.estimate)])[0]
         result = floats.hard_swish(x.estimate)
         scale, zero = build.quantization(result)
         # The kernel refuses a result that is much finer than the input.
@@ -168,6 +175,20 @@ class Layers(build.Builder):
 
     def pad(self, x, around):
         return self.apply("PAD", [x, self.integers(around)], [np.pad(x.estimate, around)], like=x)[0]
+
+    def pad_with(self, x, around, stored):
+        """PADV2 with a number of the type."""
+        number = self.tensor((1,), x.type, x.scale, x.zero, np.asarray([stored], build.NUMPY[x.type]))
+        result = np.pad(x.estimate, around, constant_values=(stored - x.zero) * x.scale)
+        return self.apply("PADV2", [x, self.integers(around), number], [result], like=x)[0]
+
+    def pack(self, values, axis):
+        return self.apply("PACK", values, [np.stack([one.estimate for one in values], axis)], like=values[0],
+                          count=len(values), axis=axis)[0]
+
+    def unpack(self, x, axis):
+        parts = [np.take(x.estimate, place, axis) for place in range(x.shape[axis])]
+        return self.apply("UNPACK", [x], parts, like=x, count=len(parts), axis=axis)
 
     def mirror_pad(self, x, around, symmetric):
         result = np.pad(x.estimate, around, mode="symmetric" if symmetric else "reflect")

@@ -62,15 +62,19 @@ TABLES = {
     "While": [("condition", "i"), ("body", "i")],
     "CallOnce": [("subgraph", "i")],
     "VarHandle": [("container", "string"), ("shared_name", "string")],
-    "ReadVariable": [], "AssignVariable": [],
+    "ReadVariable": [], "AssignVariable": [], "PadV2": [], "SquaredDifference": [], "Abs": [],
+    "Pack": [("count", "i"), ("axis", "i")],
+    "Unpack": [("count", "i"), ("axis", "i")],
 }
 
 # The code of a table in Operator.options.
 UNION = {1: "Conv2D", 2: "DepthwiseConv2D", 5: "Pool2D", 6: "SVDF", 8: "FullyConnected", 9: "Softmax",
          10: "Concatenation", 11: "Add", 15: "ResizeBilinear", 17: "Reshape", 21: "Mul", 22: "Pad", 26: "Transpose",
          27: "Reducer", 28: "Sub", 30: "Squeeze", 32: "StridedSlice", 35: "Split", 37: "Cast", 38: "Dequantize",
-         39: "MaximumMinimum", 41: "Less", 48: "Slice", 49: "TransposeConv", 52: "ExpandDims",
-         71: "UnidirectionalSequenceLSTM", 74: "ResizeNearestNeighbor", 75: "LeakyRelu", 77: "MirrorPad",
+         39: "MaximumMinimum", 41: "Less", 43: "PadV2", 48: "Slice", 49: "TransposeConv", 52: "ExpandDims", 59: "Pack",
+         64: "Unpack",
+         71: "UnidirectionalSequenceLSTM", 74: "ResizeNearestNeighbor", 75: "LeakyRelu",
+         76: "SquaredDifference", 77: "MirrorPad", 78: "Abs",
          79: "SplitV", 82: "AddN", 89: "Quantize", 91: "HardSwish", 92: "If", 93: "While", 103: "CallOnce",
          111: "VarHandle", 112: "ReadVariable", 113: "AssignVariable"}
 UNION_CODES = {name: code for code, name in UNION.items()}
@@ -88,7 +92,8 @@ OPERATORS = {
     "SPLIT": (49, "Split"), "CAST": (53, "Cast"), "PRELU": (54, None), "MAXIMUM": (55, "MaximumMinimum"),
     "MINIMUM": (57, "MaximumMinimum"), "LESS": (58, "Less"), "SLICE": (65, "Slice"),
     "TRANSPOSE_CONV": (67, "TransposeConv"), "EXPAND_DIMS": (70, "ExpandDims"), "SUM": (74, "Reducer"),
-    "REDUCE_MAX": (82, "Reducer"),
+    "REDUCE_MAX": (82, "Reducer"), "PADV2": (60, "PadV2"), "PACK": (83, "Pack"), "UNPACK": (88, "Unpack"),
+    "SQUARED_DIFFERENCE": (99, "SquaredDifference"), "ABS": (101, "Abs"), "ELU": (111, None),
     "REDUCE_MIN": (89, "Reducer"), "RESIZE_NEAREST_NEIGHBOR": (97, "ResizeNearestNeighbor"),
     "LEAKY_RELU": (98, "LeakyRelu"), "MIRROR_PAD": (100, "MirrorPad"), "SPLIT_V": (102, "SplitV"),
     "ADD_N": (106, "AddN"), "QUANTIZE": (114, "Quantize"), "HARD_SWISH": (117, "HardSwish"), "IF": (118, "If"),

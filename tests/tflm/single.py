@@ -165,6 +165,26 @@ def pad(net, draw):
     return net.pad(x, [(0, 0), *((draw.number(0, 3), draw.number(0, 3)) for _ in range(3))])
 
 
+def pad_with(net, draw):
+    x = net.input(draw.image())
+    around = [(0, 0), *((draw.number(0, 3), draw.number(0, 3)) for _ in range(3))]
+    return net.pad_with(x, around, draw.number(-128, 127))
+
+
+def pack(net, draw):
+    shape = draw.image()[1:]
+    return net.pack(alike(net, [shape] * draw.number(1, 4)), draw.number(-1, 3))
+
+
+def unpack(net, draw):
+    shape = draw.image(high=6)
+    return net.unpack(net.input(shape), draw.number(-1, 3))
+
+
+def squared_difference(net, draw):
+    return net.squared_difference(net.input(shape := draw.image()), net.input(draw.choice([shape, shape[3:]])))
+
+
 def mirror_pad(net, draw):
     x = net.input(draw.image(low=2))
     return net.mirror_pad(x, [(0, 0), (1, draw.number(0, 1)), (0, 1), (0, 0)], draw.chance(0.5))
@@ -229,7 +249,8 @@ OPERATORS = {
     "CONCATENATION": concat, "RESHAPE": reshape,
     "SQUEEZE": squeeze, "PAD": pad, "MIRROR_PAD": mirror_pad, "STRIDED_SLICE": strided_slice, "SLICE": slice_part,
     "SPLIT": split, "SPLIT_V": split_v, "TRANSPOSE": transpose, "RESIZE_BILINEAR": resize("RESIZE_BILINEAR"),
-    "RESIZE_NEAREST_NEIGHBOR": resize("RESIZE_NEAREST_NEIGHBOR"), "ADD_N": add_n,
+    "RESIZE_NEAREST_NEIGHBOR": resize("RESIZE_NEAREST_NEIGHBOR"), "ADD_N": add_n, "PADV2": pad_with, "PACK": pack,
+    "UNPACK": unpack, "SQUARED_DIFFERENCE": squared_difference, "ABS": unary("ABS"), "ELU": unary("ELU"),
 }
 
 

@@ -203,6 +203,62 @@ TEST(RunCProgram, FillsWithAnElement) {
   EXPECT_THAT(run("fill", {{"bytes", 2}, {"count", 2}}, {7, 8}, {}, 5), ElementsAre(7, 8, 7, 8, 0));
 }
 
+TEST(RunCProgram, LooksUpBytes) {
+  std::vector<std::int8_t> table(256);
+  table[5] = 50;
+  table[255] = -7;  // for -1
+  EXPECT_THAT(run("lookup_8", {{"count", 3}}, {5, -1, 6}, {numbers(table)}, 3), ElementsAre(50, -7, 0));
+}
+
+TEST(RunCProgram, SpreadsPixels) {
+  // Stride 2 and a window of 3 with ones: pixel 1 covers columns 0 to 2, and pixel 2 columns 2 to 4.
+  const Parameters parameters = {
+      {"batches", 1},        {"input_rows", 1},       {"input_columns", 2},     {"input_channels", 1},
+      {"output_rows", 1},    {"output_columns", 5},   {"output_channels", 1},   {"window_rows", 1},
+      {"window_columns", 3}, {"row_stride", 1},       {"column_stride", 2},     {"top", 0},
+      {"left", 0},           {"input_zero_point", 0}, {"output_zero_point", 0}, {"lowest", -128},
+      {"highest", 127},      {"per_channel", 0}};
+  EXPECT_THAT(run("transpose_conv_i8", parameters, {10, 20},
+                  {numbers(std::vector<std::int8_t>{1, 1, 1}), numbers(std::vector<std::int32_t>{0}), numbers(kHalf),
+                   numbers(kNoShift)},
+                  5),
+              ElementsAre(5, 5, 15, 10, 10));
+}
+
+TEST(RunCProgram, StatesForgetTheOldestProduct) {
+  // One unit with memory 2 and weights of time 1 and 10; a multiplier of 2^30 with shift 1 is 1.
+  CProgram program;
+  program.arena = Bytes(48);
+  program.tensors = {{.size = Bytes(1), .offset = Offset(0)},
+                     {.size = Bytes(2), .offset = Offset(16), .is_state = true},
+                     {.size = Bytes(1), .offset = Offset(32)}};
+  program.constants = {numbers(std::vector<std::int8_t>{2}), numbers(std::vector<std::int8_t>{1, 10})};
+  program.calls = {{.kernel = "svdf_i8",
+                    .parameters = {{"batches", 1},
+                                   {"inputs", 1},
+                                   {"units", 1},
+                                   {"rank", 1},
+                                   {"memory", 2},
+                                   {"input_zero_point", 0},
+                                   {"state_zero_point", 0},
+                                   {"output_zero_point", 0},
+                                   {"state_multiplier", 1 << 30},
+                                   {"state_shift", 1},
+                                   {"multiplier", 1 << 30},
+                                   {"shift", 1}},
+                    .operands = {CTensorIndex{0}, CConstantIndex{0}, CConstantIndex{1}, COperand(), CTensorIndex{1},
+                                 CTensorIndex{2}}}};
+  alignas(16) std::byte arena[48] = {};
+  set_initial_states(program, arena);
+  std::vector<int> outputs;
+  for (int input : {1, 3, 0}) {
+    arena[0] = static_cast<std::byte>(input);
+    EXPECT_TRUE(run_c_program(program, arena).ok());
+    outputs.push_back(static_cast<int>(arena[32]));
+  }
+  EXPECT_THAT(outputs, ElementsAre(2 * 10, 2 + 6 * 10, 6));
+}
+
 TEST(RunCProgram, RefusesCallsBeforeAnythingRuns) {
   CProgram program;
   program.arena = Bytes(16);

@@ -203,6 +203,28 @@ TEST(Lookups, TablesAreSharedByBytesOfAnySign) {
   EXPECT_EQ(found.calls->front().kernel, "lookup_8");
 }
 
+TEST(Lookups, BytesWithoutSignAreQuantized) {
+  const Calls found =
+      calls_of(one_operator({.type = "QUANTIZE"}, {tensor({4}, 0.5, -128)}, {tensor({4}, 0.5, 0, TfliteType::uint8)}));
+  ASSERT_TRUE(found.calls.ok()) << found.calls.error().describe();
+  EXPECT_EQ(static_cast<unsigned char>(found.constants.at(0).bytes.at(0)), 128);  // 0 is 128 above -128
+  EXPECT_EQ(static_cast<unsigned char>(found.constants.at(0).bytes.at(128)), 0);
+}
+
+TEST(Memories, SvdfHasAStateOfItsSize) {
+  const auto svdf = [](std::int64_t memory) {
+    return one_operator({.type = "SVDF", .options = {{"rank", std::int64_t{2}}}},
+                        {tensor({1, 3}), tensor({4, 3}), tensor({4, 5}, 0.5, 0, TfliteType::int16),
+                         tensor({2}, 0.25, 0, TfliteType::int32), tensor({1, memory}, 0.5, 0, TfliteType::int16)},
+                        {tensor({1, 2})});
+  };
+  const std::vector<CCall> calls = made(svdf(20));
+  ASSERT_THAT(calls, SizeIs(1));
+  EXPECT_EQ(calls[0].kernel, "svdf_i8_i16");
+  EXPECT_EQ(integer(calls[0], "units"), 2);
+  EXPECT_THAT(refusal(svdf(19)), HasSubstr("do not fit together"));
+}
+
 TEST(Resizes, NearestRoundsDown) {
   OneOperator one =
       one_operator({.type = "RESIZE_NEAREST_NEIGHBOR"}, {tensor({1, 2, 3, 4}), tensor({2})}, {tensor({1, 4, 2, 4})});

@@ -6,8 +6,8 @@
 //     run_calls FOLDER [RUNS]
 //
 // For each NAME.tflite of the folder, NAME.in has the bytes of all inputs of one run after another. Writes NAME.out,
-// the bytes of all outputs of each run, or NAME.error. With RUNS, the last inputs run that many times more, and NAME.time
-// has the seconds.
+// the bytes of all outputs of each run, or NAME.error. With RUNS, the last inputs run that many times more, and
+// NAME.time has the seconds.
 
 #include <algorithm>
 #include <chrono>

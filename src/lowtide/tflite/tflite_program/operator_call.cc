@@ -21,7 +21,7 @@ const std::vector<OperatorRow>& all_rows() {
   static const std::vector<OperatorRow> rows = [] {
     std::vector<OperatorRow> all;
     for (const auto& family : {convolution_rows(), pool_rows(), shape_rows(), softmax_rows(), binary_rows(),
-                               lookup_rows(), movement_rows(), reduction_rows(), resize_rows()}) {
+                               lookup_rows(), movement_rows(), reduction_rows(), resize_rows(), memory_rows()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     std::sort(all.begin(), all.end(), [](const OperatorRow& a, const OperatorRow& b) { return a.type < b.type; });

@@ -26,6 +26,7 @@ struct OperatorRow {
 [[nodiscard]] std::vector<OperatorRow> movement_rows();     // parts of tensors, padding, transposes
 [[nodiscard]] std::vector<OperatorRow> reduction_rows();
 [[nodiscard]] std::vector<OperatorRow> resize_rows();
+[[nodiscard]] std::vector<OperatorRow> memory_rows();  // states
 [[nodiscard]] std::vector<OperatorRow> pool_rows();
 [[nodiscard]] std::vector<OperatorRow> shape_rows();  // copies
 [[nodiscard]] std::vector<OperatorRow> softmax_rows();

@@ -16,9 +16,7 @@ using enum TfliteType;
 
 // Operators on each element alone. An input of 8 bits has 256 values, so the results are in a table.
 
-std::int32_t to_8_bits(std::int64_t x) { return static_cast<std::int32_t>(std::clamp<std::int64_t>(x, -128, 127)); }
-
-// What an operator makes of a number of 8 bits.
+// What an operator makes of a number of 8 bits. Results outside of the type of the output saturate.
 using Function = std::function<std::int32_t(std::int32_t)>;
 
 Result<void> check_elements(const OperatorContext& context) {
@@ -37,8 +35,11 @@ Result<void> check_unary(const OperatorContext& context) {
 void add_table(OperatorContext& context, const Function& function) {
   std::vector<std::int8_t> table;
   for (int byte = 0; byte < 256; ++byte) {
-    // Bytes from 128 on are negative numbers.
-    table.push_back(static_cast<std::int8_t>(to_8_bits(function(byte < 128 ? byte : byte - 256))));
+    // Bytes from 128 on are negative numbers if the type has a sign.
+    const bool is_negative = context.input(0).type == int8 && byte >= 128;
+    const std::int32_t result = function(is_negative ? byte - 256 : byte);
+    const bool has_sign = context.output().type == int8;
+    table.push_back(static_cast<std::int8_t>(has_sign ? std::clamp(result, -128, 127) : std::clamp(result, 0, 255)));
   }
   COperand entries = context.constant("table", table);
   context.call("lookup_8", {parameter("count", elements_of(context.input(0).shape))},
@@ -67,7 +68,7 @@ Result<void> add_relu6(OperatorContext& context) {
   const TfliteTensor& from = context.input(0);
   const float steps = std::round(6.0F / scale_of(from));
   const std::int32_t zero = zero_point_of(from);
-  const std::int32_t six = to_8_bits(steps < 256 ? zero + static_cast<std::int64_t>(steps) : 127);
+  const std::int32_t six = steps < 256 ? std::min(zero + static_cast<std::int32_t>(steps), 127) : 127;
   add_table(context, [&](std::int32_t x) { return std::min(std::max(x, zero), six); });
   return {};
 }
@@ -181,7 +182,7 @@ Result<void> add_requantization(OperatorContext& context) {
   LOWTIDE_RETURN_IF_ERROR(context.check_quantized({&from, &to}));
   LOWTIDE_TRY(const QuantizedMultiplier by, rescaling(context));
   const auto function = [&](std::int32_t x) { return scaled(x - zero_point_of(from), by) + zero_point_of(to); };
-  if (from.type == int8 && to.type == int8) {
+  if (bits_of(from.type) == 8 && bits_of(to.type) == 8) {
     add_table(context, function);
     return {};
   }
@@ -193,7 +194,10 @@ Result<void> add_requantization(OperatorContext& context) {
     context.call("lookup_i8_i16", {parameter("count", count)}, {context.in(0), entries, context.out()});
     return {};
   }
-  context.call(to.type == int8 ? "requantize_i16_i8" : "requantize_i16_i16",
+  const std::string_view kernel = to.type == int8    ? "requantize_i16_i8"
+                                  : to.type == int16 ? "requantize_i16_i16"
+                                                     : "requantize_i16_i32";
+  context.call(kernel,
                {parameter("count", count), parameter("input_zero_point", zero_point_of(from)),
                 parameter("output_zero_point", zero_point_of(to)), parameter("multiplier", by.multiplier),
                 parameter("shift", by.shift)},
@@ -202,8 +206,14 @@ Result<void> add_requantization(OperatorContext& context) {
 }
 
 Result<void> add_quantize(OperatorContext& context) {
-  LOWTIDE_RETURN_IF_ERROR(
-      context.check_types({{{float32}, int8}, {{int8}, int8}, {{int8}, int16}, {{int16}, int8}, {{int16}, int16}}));
+  LOWTIDE_RETURN_IF_ERROR(context.check_types({{{float32}, int8},
+                                               {{int8}, int8},
+                                               {{int8}, int16},
+                                               {{int8}, uint8},
+                                               {{uint8}, int8},
+                                               {{int16}, int8},
+                                               {{int16}, int16},
+                                               {{int16}, int32}}));
   LOWTIDE_RETURN_IF_ERROR(check_elements(context));
   if (context.input(0).type != float32) return add_requantization(context);
   const TfliteTensor& to = context.output();

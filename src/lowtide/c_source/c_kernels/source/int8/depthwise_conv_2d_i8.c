@@ -43,8 +43,11 @@ static void lowtide_depthwise_conv_2d_i8(const struct lowtide_depthwise_conv_2d_
         const int32_t x = column * p->column_stride - p->left;
         const int32_t first_column = lowtide_first_tap(x, p->column_dilation);
         const int32_t end_column = lowtide_end_tap(x, p->column_dilation, p->input_columns, p->window_columns);
-        for (int32_t channel = 0; channel < channels; channel += lanes) {
-          const int32_t count = channels - channel < lanes ? channels - channel : lanes;
+        for (int32_t channel = 0; channel < channels;) {
+          // With a multiplier, all these channels read one channel of the input.
+          const int32_t from = channel / p->multiplier;
+          const int32_t more = (p->multiplier > 1 ? (from + 1) * p->multiplier : channels) - channel;
+          const int32_t count = more < lanes ? more : lanes;
           int32_t sums[lanes];
           for (int32_t c = 0; c < count; ++c) sums[c] = bias ? bias[channel + c] : 0;
           for (int32_t i = first_row; i < end_row; ++i) {
@@ -53,8 +56,11 @@ static void lowtide_depthwise_conv_2d_i8(const struct lowtide_depthwise_conv_2d_
               const int32_t place = (y + i * p->row_dilation) * p->input_columns + x + j * p->column_dilation;
               const int8_t *pixel = input + place * p->input_channels;
               if (p->multiplier > 1) {
-                for (int32_t c = 0; c < count; ++c) {
-                  sums[c] += tap[c] * (pixel[(channel + c) / p->multiplier] + offset);
+                const int16_t factor = (int16_t)(pixel[from] + offset);
+                if (count == lanes) {
+                  for (int32_t c = 0; c < lanes; ++c) sums[c] += tap[c] * factor;
+                } else {
+                  for (int32_t c = 0; c < count; ++c) sums[c] += tap[c] * factor;
                 }
               } else if (count == lanes) {
                 pixel += channel;
@@ -65,8 +71,8 @@ static void lowtide_depthwise_conv_2d_i8(const struct lowtide_depthwise_conv_2d_
               }
             }
           }
-          for (int32_t c = 0; c < count; ++c) {
-            const int32_t k = p->per_channel ? channel + c : 0;
+          for (int32_t c = 0; c < count; ++c, ++channel) {
+            const int32_t k = p->per_channel ? channel : 0;
             const int32_t scaled = lowtide_scale(sums[c], multipliers[k], shifts[k]) + p->output_zero_point;
             *output++ = (int8_t)lowtide_clamp(scaled, p->lowest, p->highest);
           }
