@@ -42,6 +42,21 @@ void depthwise_conv(Preparation& preparation) {
   preparation.describe("abcA");
 }
 
+// The kernels of CMSIS-NN have nothing per channel for floating-point numbers.
+bool is_quantized(const Preparation& preparation) {
+  return has_type(preparation.input(0), TfliteType::int8) || has_type(preparation.input(0), TfliteType::int16);
+}
+
+void cmsis_conv(Preparation& preparation) {
+  if (is_quantized(preparation)) keep_channels(preparation, 0);
+  preparation.describe("abcA");
+}
+
+void cmsis_depthwise_conv(Preparation& preparation) {
+  if (is_quantized(preparation)) keep_channels(preparation, 3);
+  preparation.describe("abcA");
+}
+
 void transpose_conv(Preparation& preparation) {
   keep_channels(preparation, 0);
   if (!has_type(preparation.input(2), TfliteType::float32)) preparation.describe("cbdA");
@@ -78,8 +93,7 @@ void keep_transposed(Preparation& preparation, std::size_t at) {
 }
 
 void batch_matmul(Preparation& preparation) {
-  const TfliteTensor* left = preparation.input(0);
-  if (has_type(left, TfliteType::int8) || has_type(left, TfliteType::int16)) preparation.keep(28);
+  if (is_quantized(preparation)) preparation.keep(28);
   if (is_true(preparation.op(), "adj_x")) keep_transposed(preparation, 0);
   if (!is_true(preparation.op(), "adj_y")) keep_transposed(preparation, 1);
   own_shape(preparation);
@@ -172,9 +186,20 @@ constexpr auto kCustomData = std::to_array<KernelData>({
     {"SignalFilterBankSquareRoot", {}, {}, 0, 0, "abA"}, {"SignalPCAN", {}, {}, 4, 4, "abcA"},
     {"SignalWindow", {}, {}, 8, 8, "abA"},
 });
+// The kernels of CMSIS-NN that differ from the reference kernels, or are like them, sorted by name. Those that are in
+// no row are not known.
+constexpr auto kCmsisData = std::to_array<KernelData>({
+    {"ADD", {2, 1}, {}, 60, 0, "abA"}, {"AVERAGE_POOL_2D", {40, 4}, {}, 36, 0, "aAaA"},
+    {"CONV_2D", {28, 4}, {}, 60, 0, "abA", &cmsis_conv},
+    {"DEPTHWISE_CONV_2D", {28, 4}, {}, 60, 0, "abA", &cmsis_depthwise_conv},
+    {"FULLY_CONNECTED", {16, 4}, {}, 72, 0, "abcA", &fully_connected}, {"MAXIMUM"},
+    {"MAX_POOL_2D", {40, 4}, {}, 36, 0, "aA"}, {"MINIMUM"}, {"MUL", {1, 1}, {}, 36, 0, "abA"},
+    {"PAD", {}, {}, 56, 0, "abcA"}, {"PADV2", {}, {}, 56, 0, "abcA"},
+    {"SOFTMAX", {4, 4}, {}, 64, 0, "aA", &softmax}, {"TRANSPOSE", {}, {}, 0, 0, "abA"},
+});
 // clang-format on
 
-static_assert(is_sorted_by_type(kData) && is_sorted_by_type(kCustomData));
+static_assert(is_sorted_by_type(kData) && is_sorted_by_type(kCustomData) && is_sorted_by_type(kCmsisData));
 
 const TfliteTensor* tensor_in(const TfliteSubgraph& subgraph, const std::vector<std::optional<std::uint32_t>>& of,
                               std::size_t at) {
@@ -203,7 +228,10 @@ void Preparation::describe(std::string_view letters) {
   }
 }
 
-const KernelData* kernel_data(const TfliteOperator& op) {
+const KernelData* kernel_data(const TfliteOperator& op, const MicroFirmware& firmware) {
+  if (firmware.kernels == MicroKernels::cmsis_nn && is_in_cmsis(op)) {
+    return firmware.build == MicroBuild::cortex_m ? row_in(kCmsisData, op.type) : nullptr;
+  }
   return op.builtin == kTfliteCustom ? row_in(kCustomData, op.type) : row_in(kData, op.type);
 }
 

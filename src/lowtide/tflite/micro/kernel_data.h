@@ -11,7 +11,7 @@
 #include "lowtide/tflite/flatbuffer/tflite_model.h"
 #include "lowtide/tflite/micro/tail.h"
 
-// What the reference kernels keep in the tail of the arena, and which tensors they describe while they are prepared.
+// What kernels keep in the tail of the arena, and which tensors they describe while they are prepared.
 namespace lowtide::micro_internal {
 
 // Takes the memory that the preparation of one kernel needs, in its order.
@@ -67,8 +67,8 @@ struct KernelData {
   }
 };
 
-// nullptr: not known.
-[[nodiscard]] const KernelData* kernel_data(const TfliteOperator& op);
+// nullptr: not known. What the kernels of CMSIS-NN have follows from the sources of August 2026, for `cortex_m` alone.
+[[nodiscard]] const KernelData* kernel_data(const TfliteOperator& op, const MicroFirmware& firmware);
 
 // The name of the resource variable whose handle is a tensor of the subgraph. nullptr: no operator of the subgraph
 // makes the handle.

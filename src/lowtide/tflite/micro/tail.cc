@@ -124,14 +124,14 @@ class Stacks {
 class Start {
  public:
   Start(const TfliteModel& model, const MicroFirmware& firmware)
-      : model_(model), kernels_(firmware.kernels), build_(firmware.build), sizes_(structures_of(firmware.build)) {}
+      : model_(model), firmware_(firmware), build_(firmware.build), sizes_(structures_of(firmware.build)) {}
 
   void run(const MicroHead& head, std::int64_t head_size, const MicroOffsets& given, bool is_separate) {
     construct(is_separate);
     tables();
     for_each_operator([this](const TfliteSubgraph& /*subgraph*/, const TfliteOperator& op) { read_options(op); });
     for_each_operator([this](const TfliteSubgraph& /*subgraph*/, const TfliteOperator& op) {
-      const KernelData* data = kernel_data(op);
+      const KernelData* data = kernel_data(op, firmware_);
       if (data != nullptr && data->data(build_) > 0) stacks_.keep(data->data(build_), kAlignment);
     });
     for_each_operator([this](const TfliteSubgraph& subgraph, const TfliteOperator& op) { prepare(subgraph, op); });
@@ -221,8 +221,8 @@ class Start {
   }
 
   void read_options(const TfliteOperator& op) {
-    const KernelData* data = kernel_data(op);
-    if (data == nullptr || (kernels_ == MicroKernels::cmsis_nn && is_in_cmsis(op))) {
+    const KernelData* data = kernel_data(op, firmware_);
+    if (data == nullptr) {
       unknown_.insert(op.type);
     } else if (const Aligned options = data->options(build_); options.size > 0) {
       stacks_.keep(options.size, options.alignment);
@@ -231,11 +231,11 @@ class Start {
 
   void prepare(const TfliteSubgraph& subgraph, const TfliteOperator& op) {
     OfKernel preparation(subgraph, op, *this);
-    if (const KernelData* data = kernel_data(op); data != nullptr) {
+    if (const KernelData* data = kernel_data(op, firmware_); data != nullptr) {
       preparation.describe(data->described);
       if (data->prepare != nullptr) data->prepare(preparation);
     }
-    const auto requests = scratch_requests(subgraph, op, kernels_);
+    const auto requests = scratch_requests(subgraph, op, firmware_.kernels);
     if (requests) requests_ += count_of(requests->size());
     stacks_.resize((kSpareRequests + requests_) * sizes_.scratch_request);
   }
@@ -274,7 +274,7 @@ class Start {
   }
 
   const TfliteModel& model_;
-  MicroKernels kernels_;
+  MicroFirmware firmware_;
   MicroBuild build_;
   const Structures& sizes_;
   Stacks stacks_;

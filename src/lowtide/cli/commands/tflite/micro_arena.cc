@@ -55,6 +55,7 @@ Result<ArenaFigures> arena_figures(const TfliteModel& model, MicroKernels kernel
                                    Bytes head_size, const MicroOffsets& given) {
   ArenaFigures figures;
   for (const MicroBuild build : {MicroBuild::cortex_m, MicroBuild::python}) {
+    if (kernels == MicroKernels::cmsis_nn && build == MicroBuild::python) continue;  // the package does not have them
     LOWTIDE_TRY(const MicroTail tail, micro_tail(model, {kernels, build}, head, head_size, given));
     if (tail.arena) figures.builds.emplace_back(build, *tail.arena);
     if (!figures.unknown.empty()) continue;

@@ -19,7 +19,7 @@
 namespace lowtide::cli_internal {
 
 struct ArenaFigures {
-  std::vector<std::pair<MicroBuild, MicroArena>> builds;  // one per build; empty: there are unknown operators
+  std::vector<std::pair<MicroBuild, MicroArena>> builds;  // empty: there are unknown operators
   std::vector<std::string> unknown;                       // as in MicroTail, quoted
 };
 
