@@ -110,6 +110,23 @@ TEST(MicroTail, VariablesLast) {
   EXPECT_EQ(arena_of(model, MicroBuild::cortex_m).substr(0, 4), "400 ");
 }
 
+// An assignment gives its variable the 32 bytes of the value, once. With the allocators, 116 bytes, up to 128 + 16 for
+// the list, one variable of 20 bytes leads to 176, and two of them, 40 bytes, lead to 192.
+TEST(MicroTail, EachResourceVariableHasItsBytesOnce) {
+  const auto tail = [](const std::string& second) {
+    const BuiltModel model{
+        .subgraphs = {{.tensors = {{"a", {1}, TfliteType::resource}, {"b", {1}, TfliteType::resource}, {"x", {32}}},
+                       .operators = {{.type = "VAR_HANDLE", .inputs = {}, .outputs = {0}, .handle = "one"},
+                                     {.type = "VAR_HANDLE", .inputs = {}, .outputs = {1}, .handle = second},
+                                     {.type = "ASSIGN_VARIABLE", .inputs = {0, 2}, .outputs = {}},
+                                     {.type = "ASSIGN_VARIABLE", .inputs = {1, 2}, .outputs = {}}},
+                       .inputs = {2},
+                       .outputs = {2}}}};
+    return std::stoi(arena_of(model, MicroBuild::cortex_m));
+  };
+  EXPECT_EQ(tail("two") - tail("one"), 32 + 16);
+}
+
 TEST(MicroTail, KernelsThatAreNotKnownAreNamed) {
   BuiltModel model = floor_of({4});
   model.subgraphs[0].operators[0].type = "custom:Mine";

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "lowtide/base/checked.h"
@@ -81,7 +80,7 @@ void embedding_lookup(Preparation& preparation) {
   preparation.keep(preparation.is_python() ? 16 : 8);
 }
 
-// Room for the transposed operand.
+// Memory for the transposed operand.
 void keep_transposed(Preparation& preparation, std::size_t at) {
   const TfliteTensor* operand = preparation.input(at);
   if (operand == nullptr) return;
@@ -127,11 +126,7 @@ void add_n(Preparation& preparation) {
   if (has_type(preparation.output(0), TfliteType::int8)) preparation.keep(40);
 }
 
-void assign_variable(Preparation& preparation) {
-  const auto& inputs = preparation.op().inputs;
-  const std::string* name = !inputs.empty() && inputs[0] ? resource_of(preparation.subgraph(), *inputs[0]) : nullptr;
-  preparation.assign(name);
-}
+void assign_variable(Preparation& preparation) { preparation.assign(); }
 
 // The kernels, sorted by name (checked below): options for both builds, data for both builds, and the preparation.
 // clang-format off
@@ -236,14 +231,5 @@ const KernelData* kernel_data(const TfliteOperator& op, const MicroFirmware& fir
 }
 
 bool is_var_handle(const TfliteOperator& op) { return op.builtin != kTfliteCustom && op.type == "VAR_HANDLE"; }
-
-const std::string* resource_of(const TfliteSubgraph& subgraph, std::uint32_t tensor) {
-  for (const TfliteOperator& op : subgraph.operators) {
-    if (is_var_handle(op) && !op.outputs.empty() && op.outputs[0] == tensor) {
-      return find_option<std::string>(op, "shared_name");
-    }
-  }
-  return nullptr;
-}
 
 }  // namespace lowtide::micro_internal

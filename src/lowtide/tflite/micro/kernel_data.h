@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "lowtide/tflite/flatbuffer/tflite_model.h"
@@ -26,8 +25,8 @@ class Preparation {
   void describe(std::string_view letters);
   void describe_input(std::size_t at);
   virtual void keep(std::int64_t bytes) = 0;  // for good
-  // The operator assigns its second input to this resource variable. nullptr: it is not known which one.
-  virtual void assign(const std::string* name) = 0;
+  // The operator assigns its second input to the resource variable whose handle is its first input.
+  virtual void assign() = 0;
 
   [[nodiscard]] const TfliteTensor* input(std::size_t at) const;   // nullptr: omitted
   [[nodiscard]] const TfliteTensor* output(std::size_t at) const;  // nullptr: omitted
@@ -69,10 +68,6 @@ struct KernelData {
 
 // nullptr: not known. What the kernels of CMSIS-NN have follows from the sources of August 2026, for `cortex_m` alone.
 [[nodiscard]] const KernelData* kernel_data(const TfliteOperator& op, const MicroFirmware& firmware);
-
-// The name of the resource variable whose handle is a tensor of the subgraph. nullptr: no operator of the subgraph
-// makes the handle.
-[[nodiscard]] const std::string* resource_of(const TfliteSubgraph& subgraph, std::uint32_t tensor);
 
 // Whether the operator makes the handle of a resource variable.
 [[nodiscard]] bool is_var_handle(const TfliteOperator& op);

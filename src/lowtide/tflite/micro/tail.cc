@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -155,11 +156,13 @@ class Start {
     OfKernel(const TfliteSubgraph& subgraph, const TfliteOperator& op, Start& start)
         : Preparation(subgraph, op, start.build_), start_(start) {}
     void keep(std::int64_t bytes) override { start_.stacks_.keep(bytes, kAlignment); }
-    void assign(const std::string* name) override {
+    void assign() override {
+      const TfliteTensor* handle = input(0);
       const TfliteTensor* value = input(1);
-      if (name == nullptr || value == nullptr) {
+      const auto name = start_.handles_.find(handle);
+      if (name == start_.handles_.end() || value == nullptr) {
         start_.unknown_.insert(op().type);
-      } else if (start_.assigned_.insert(*name).second) {
+      } else if (start_.assigned_.insert(name->second).second) {
         keep(bytes_of(*value));
       }
     }
@@ -198,10 +201,12 @@ class Start {
     keep_structures(1, sizes_.planner);
     keep_structures(1, sizes_.micro_allocator);
     std::set<std::string> resources;
-    for_each_operator([&](const TfliteSubgraph& /*subgraph*/, const TfliteOperator& op) {
+    for_each_operator([&](const TfliteSubgraph& subgraph, const TfliteOperator& op) {
       if (!is_var_handle(op)) return;
-      const auto* name = find_option<std::string>(op, "shared_name");
-      resources.insert(name == nullptr ? "" : *name);
+      const auto* option = find_option<std::string>(op, "shared_name");
+      const std::string name = option == nullptr ? "" : *option;
+      resources.insert(name);
+      if (!op.outputs.empty() && op.outputs[0]) handles_.emplace(&subgraph.tensors[*op.outputs[0]], name);
     });
     if (resources.empty()) return;
     stacks_.keep(sizes_.resources, kAlignment);
@@ -279,7 +284,8 @@ class Start {
   const Structures& sizes_;
   Stacks stacks_;
   std::int64_t requests_ = 0;
-  std::set<std::string> assigned_;  // resource variables
+  std::map<const TfliteTensor*, std::string> handles_;  // the names of resource variables
+  std::set<std::string> assigned_;                      // resource variables
   std::set<std::string> unknown_;
 };
 

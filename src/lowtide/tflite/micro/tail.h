@@ -61,7 +61,7 @@ struct MicroFirmware {
 
 // What the runtime keeps for a model with this head, which has `head_size` bytes after it was placed. `given` is as for
 // micro_head(). The firmware is taken to have as many resource variables as the model.
-// Errors: over_limit, for sizes above those that the runtime can count. O(operators + tensors).
+// Errors: over_limit, for sizes above those that the runtime can count. O((operators + tensors) log operators).
 [[nodiscard]] Result<MicroTail> micro_tail(const TfliteModel& model, const MicroFirmware& firmware,
                                            const MicroHead& head, Bytes head_size, const MicroOffsets& given = {});
 
