@@ -185,6 +185,29 @@ class Tflite(ProgramTest):
         self.assertIn("this is not a TFLite file",
                       self.expect(BAD_INPUT, "plan", "model.onnx", "--tflm", "out.tflite").stderr)
 
+    def test_a_run_writes_the_outputs(self):
+        said = self.expect(DONE, "run", "kws.tflite", "--synthetic", "1", "--output-dir", "out").stdout
+        self.assertIn("arena 16,000 B", said)
+        head, values = (self.folder / "out/Identity.npy").read_bytes().split(b"\n", 1)
+        self.assertIn(b"'descr': '|i1', 'fortran_order': False, 'shape': (1, 12)", head)
+        # A softmax: 256 is 1, -128 is 0.
+        self.assertLess(abs(sum(struct.unpack("12b", values)) + 12 * 128 - 256), 12)
+
+    def test_a_run_names_what_it_lacks(self):
+        said = self.expect(BAD_INPUT, "run", "kws.tflite").stderr
+        self.assertIn("--input input_1=FILE.npy (i8[1,49,10,1])", said)
+        self.expect(DONE, "run", "kws.tflite", "--synthetic", "1", "--output-dir", "out")
+        said = self.expect(BAD_INPUT, "run", "kws.tflite", "--input", "input_1=out/Identity.npy").stderr
+        self.assertIn("has type i8[1,49,10,1], but i8[1,12] is given", said)
+        for option in ("--compare", "--budget=1MiB", "--threads=2"):
+            self.assertIn("has no effect on a TFLite model",
+                          self.expect(USAGE, "run", "kws.tflite", "--synthetic", "1", option).stderr)
+
+    def test_a_run_never_writes_over_the_model(self):
+        self.write("Identity.npy", self.kws)
+        self.expect(USAGE, "run", "Identity.npy", "--synthetic", "1", "--output-dir", ".")
+        self.assertEqual((self.folder / "Identity.npy").read_bytes(), self.kws)
+
     def test_wrong_offsets_are_found(self):
         self.write("free.tflite", with_offsets(self.kws, -1))
         self.assertIn("the offsets in free.tflite are correct", self.expect(DONE, "verify", "free.tflite").stdout)

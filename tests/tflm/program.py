@@ -9,7 +9,7 @@ import tempfile
 import files
 import numpy as np
 
-REFUSED = (1, 2)  # exit codes of an answer that is no, and of bad input
+REFUSED = (1, 3)  # exit codes of an answer that is no, and of bad input
 
 
 def verify(program, data):

@@ -64,7 +64,7 @@ def test_another_shape_is_a_failure(runtime, tmp_path, script, only_squeeze):
 
 
 def test_a_refusal_is_counted_with_its_reason(runtime, tmp_path, script, only_squeeze, capsys):
-    path = script("import sys\nprint('no kernel for SQUEEZE', file=sys.stderr)\nsys.exit(2)")
+    path = script("import sys\nprint('no kernel for SQUEEZE', file=sys.stderr)\nsys.exit(3)")
     assert answers(runtime, tmp_path, path) == []
     assert "SQUEEZE: 1 refused, such as: no kernel for SQUEEZE" in capsys.readouterr().out
 

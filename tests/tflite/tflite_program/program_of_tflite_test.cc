@@ -141,6 +141,19 @@ TEST(ProgramOfTflite, NamesAllOperatorsWithoutAKernel) {
   EXPECT_THAT(made.error().message, HasSubstr("Glitter"));
 }
 
+TEST(ProgramOfTflite, RefusesOperatorsOfOneTypeInOneLine) {
+  const Result<ProgramOfTflite> made = made_of(
+      build({.tensors = {{"x", {4}}, {"a", {4}}, {"b", {4}}, {"y", {4}}},
+             .operators = {{"custom:Sparkle", {0}, {1}}, {"custom:Glitter", {1}, {2}}, {"custom:Sparkle", {2}, {3}}},
+             .inputs = {0},
+             .outputs = {3}}));
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().message,
+            "C source cannot be made of this model:\n"
+            "  'Sparkle', operator 0 and 1 more: C source has no kernel for it\n"
+            "  'Glitter', operator 1: C source has no kernel for it");
+}
+
 TEST(ProgramOfTflite, RefusesOutputsThatAreConstants) {
   const Result<ProgramOfTflite> made =
       made_of(build({.tensors = {scores("x", {1, 64}), scores("y", {1, 64}), shape_of({1, 64})},

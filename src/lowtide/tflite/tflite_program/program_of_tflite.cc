@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/checked.h"
-#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
 #include "lowtide/c_source/c_kernels/c_kernel.h"
@@ -76,6 +76,44 @@ Bytes scratch_of(const std::vector<CCall>& calls) {
   return most;
 }
 
+// Why operators of one type are refused.
+struct Refusal {
+  std::string type;
+  std::string why;
+  std::uint32_t first = 0;  // the first operator
+  std::int64_t count = 1;
+};
+
+// The first kinds of refusals, and the number of operators that have others.
+struct Refusals {
+  std::vector<Refusal> first;
+  std::int64_t rest = 0;
+};
+constexpr std::size_t kMostRefusals = 20;
+
+void add_refusal(const std::string& type, std::uint32_t op, const std::string& why, Refusals& to) {
+  const auto is_same = [&](const Refusal& one) { return one.type == type && one.why == why; };
+  if (const auto same = std::ranges::find_if(to.first, is_same); same != to.first.end()) {
+    ++same->count;
+  } else if (to.first.size() < kMostRefusals) {
+    to.first.push_back({type, why, op});
+  } else {
+    ++to.rest;
+  }
+}
+
+// A line for each.
+std::string text_of(const Refusals& refused) {
+  std::string text;
+  for (const Refusal& one : refused.first) {
+    text += "\n  " + quoted(one.type, 60) + ", operator " + std::to_string(one.first);
+    if (one.count > 1) text += " and " + std::to_string(one.count - 1) + " more";
+    text += ": " + one.why;
+  }
+  if (refused.rest > 0) text += "\n  and " + std::to_string(refused.rest) + " more operators";
+  return text;
+}
+
 class Making {
  public:
   Making(const TfliteModel& model, std::string_view bytes, const ProgramOfTfliteOptions& options)
@@ -133,7 +171,7 @@ class Making {
   Result<void> make_calls() {
     std::vector<std::string> without_type(main_.tensors.size());
     const std::vector<COperand> operands = operands_of_tensors(without_type);
-    std::vector<std::string> refused;
+    Refusals refused;
     ErrorCode code = ErrorCode::unsupported;
     for (const std::uint32_t op : folded_.kept) {
       std::string why;
@@ -142,15 +180,15 @@ class Making {
       }
       Result<std::vector<CCall>> calls = calls_of_operator({model_, bytes_, 0, op}, operands, program_.constants);
       if (!calls) {
-        code = refused.empty() ? calls.error().code : code;
-        refused.push_back(calls.error().describe());
+        code = refused.first.empty() ? calls.error().code : code;
+        add_refusal(main_.operators[op].type, op, calls.error().message, refused);
       } else if (!why.empty()) {
-        refused.push_back("operator " + std::to_string(op) + " " + quoted(main_.operators[op].type, 60) + ": " + why);
+        add_refusal(main_.operators[op].type, op, why, refused);
       }
       calls_.push_back(calls ? *std::move(calls) : std::vector<CCall>());
     }
-    if (refused.empty()) return {};
-    return Error{code, "C source cannot be made of this model: " + listed_first(refused, 20), ""};
+    if (refused.first.empty()) return {};
+    return Error{code, "C source cannot be made of this model:" + text_of(refused), ""};
   }
 
   [[nodiscard]] std::vector<OperatorNeeds> needs() const {

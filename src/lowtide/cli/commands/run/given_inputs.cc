@@ -62,12 +62,7 @@ void check_stdin(const Arguments& arguments, const std::map<std::string, std::st
 // Binds an input, or copies it into the arena if the plan has a place for it there.
 void give_input(const Port& port, const TensorRef& tensor, Session& session) {
   if (!port.is_in_arena) return take(session.bind_input(port.name, tensor));
-  const bool is_equal = tensor.dtype == port.dtype && std::ranges::equal(tensor.extents, port.shape.extents());
-  if (!is_equal) {
-    const Shape given(std::vector<std::int64_t>(tensor.extents.begin(), tensor.extents.end()));
-    throw Stop(ExitCode::bad_input, "input " + lowtide::quoted(port.name) + ": has type " + type_of(port) + ", but " +
-                                        std::string(to_string(tensor.dtype)) + to_string(given) + " is given");
-  }
+  check_given(port, tensor);
   std::ranges::copy(tensor.bytes, take(session.arena_input(port.name)).begin());
 }
 
@@ -192,14 +187,20 @@ std::map<std::string, std::vector<std::int64_t>> read_input_extents(const Argume
   return extents;
 }
 
-GivenInputs bind_inputs(const Arguments& arguments, std::optional<std::uint64_t> seed, Session& session) {
-  const Executable& executable = session.executable();
-  const std::map<std::string, std::string> files = read_input_files(arguments, executable.inputs());
+void check_given(const Port& port, const TensorRef& tensor) {
+  if (tensor.dtype == port.dtype && std::ranges::equal(tensor.extents, port.shape.extents())) return;
+  const Shape given(std::vector<std::int64_t>(tensor.extents.begin(), tensor.extents.end()));
+  throw Stop(ExitCode::bad_input, "input " + lowtide::quoted(port.name) + ": has type " + type_of(port) + ", but " +
+                                      std::string(to_string(tensor.dtype)) + to_string(given) + " is given");
+}
+
+GivenInputs read_inputs(const Arguments& arguments, std::optional<std::uint64_t> seed, const std::vector<Port>& ports) {
+  const std::map<std::string, std::string> files = read_input_files(arguments, ports);
   GivenInputs given;
-  given.bytes.reserve(executable.inputs().size());
-  given.extents.reserve(executable.inputs().size());
+  given.bytes.reserve(ports.size());
+  given.extents.reserve(ports.size());
   std::string missing;
-  for (const Port& port : executable.inputs()) {
+  for (const Port& port : ports) {
     const auto file = files.find(port.name);
     if (file != files.end()) {
       std::string& bytes = given.bytes.emplace_back(take(read_text_file(file->second, limits::kMaxFileBytes)));
@@ -217,11 +218,16 @@ GivenInputs bind_inputs(const Arguments& arguments, std::optional<std::uint64_t>
       given.tensors.push_back({port.dtype, port.shape.extents(), std::as_bytes(std::span(bytes))});
     } else {
       missing += " --input " + typed_name(port.name) + "=FILE.npy (" + type_of(port) + ")";
-      continue;
     }
-    give_input(port, given.tensors.back(), session);
   }
   if (!missing.empty()) stop_unfit("inputs are missing; add" + missing + ", or --synthetic SEED");
+  return given;
+}
+
+GivenInputs bind_inputs(const Arguments& arguments, std::optional<std::uint64_t> seed, Session& session) {
+  const std::vector<Port>& ports = session.executable().inputs();
+  GivenInputs given = read_inputs(arguments, seed, ports);
+  for (std::size_t at = 0; at < ports.size(); ++at) give_input(ports[at], given.tensors[at], session);
   return given;
 }
 

@@ -56,8 +56,15 @@ struct GivenInputs {
   std::vector<TensorRef> tensors;  // in the order of the model
 };
 
-// Reads every input whose file is given, makes up the others from the seed, and binds them all. Without a seed, stops
-// with a usage error that lists the inputs without file.
+// Reads every input whose file is given, and makes up the others from the seed. Without a seed, stops with a usage
+// error that lists the inputs without file. What a file has is not compared with the port.
+[[nodiscard]] GivenInputs read_inputs(const Arguments& arguments, std::optional<std::uint64_t> seed,
+                                      const std::vector<Port>& ports);
+
+// Stops with exit code 3 if a tensor has another type or other extents than the port.
+void check_given(const Port& port, const TensorRef& tensor);
+
+// Reads or makes up the inputs, and binds them all.
 [[nodiscard]] GivenInputs bind_inputs(const Arguments& arguments, std::optional<std::uint64_t> seed, Session& session);
 
 }  // namespace lowtide::cli_internal

@@ -16,6 +16,7 @@
 #include "lowtide/cli/commands/run/handlers.h"
 #include "lowtide/cli/commands/run/open_given.h"
 #include "lowtide/cli/commands/run/outside.h"
+#include "lowtide/cli/commands/run/run_c_model.h"
 #include "lowtide/cli/commands/run/step_figures.h"
 #include "lowtide/cli/commands/run/trace.h"
 #include "lowtide/cli/model/model.h"
@@ -219,6 +220,7 @@ bool run_checks(const Arguments& arguments, const Executable& executable, const 
 
 ExitCode run_run(const Arguments& arguments, Console& console) {
   if (arguments.value("--output-dir") == "") stop_usage("'--output-dir' needs the name of a folder, such as .");
+  if (const std::optional<ExitCode> done = run_c_model(arguments, console)) return *done;
   configure_process({.kernels = {.keeps_runs_off_heap = true}, .catches_file_faults = true});
   const Interrupt interrupt;
   const OpenedRange range = open_given(arguments, interrupt, console);

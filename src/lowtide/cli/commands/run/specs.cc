@@ -4,7 +4,7 @@
 #include "lowtide/cli/commands/run/specs.h"
 
 #include "lowtide/cli/commands/run/handlers.h"
-#include "lowtide/cli/earlier.h"
+#include "lowtide/cli/options/model_formats.h"
 #include "lowtide/cli/options/shared_options.h"
 
 namespace lowtide::cli_internal {
@@ -23,11 +23,12 @@ CommandSpec run_command() {
           "Inputs and outputs are files in NumPy's format .npy. With --synthetic, constants whose file is absent and "
           "inputs that are not given have values that follow from the seed and their names. Of a prepared file with "
           "several plans, --input, --dim and --shape choose one.\n"
+          "A TFLite model runs with the kernels that 'lowtide export' writes, whose integers have the bits of "
+          "TensorFlow "
+          "Lite Micro's reference kernels. Then only --input, --output-dir and --synthetic have an effect.\n"
           "Ctrl-C ends the run. Then nothing is written, and the exit code is 1.",
       .positionals = {{.name = "MODEL",
-                       .summary = earlier_model_formats().empty()
-                                      ? "an ONNX file, or what 'lowtide prepare' wrote"
-                                      : "an ONNX file, a NetDef or a GraphDef, or what 'lowtide prepare' wrote"}},
+                       .summary = std::string(files_of_models()) + ", or what 'lowtide prepare' wrote"}},
       .options = {{.name = "--plan",
                    .value = "PLAN",
                    .summary = "run this plan; one without --target cpu runs plain kernels without scratch, "
