@@ -22,7 +22,6 @@ struct lowtide_average_pool_2d_i8 {
 
 static void lowtide_average_pool_2d_i8(const struct lowtide_average_pool_2d_i8 *p, const int8_t *input,
                                        int8_t *output) {
-  enum { lanes = 16 };  // channels that are summed together
   for (int32_t batch = 0; batch < p->batches; ++batch) {
     for (int32_t row = 0; row < p->output_rows; ++row) {
       const int32_t y = row * p->row_stride - p->top;
@@ -33,19 +32,17 @@ static void lowtide_average_pool_2d_i8(const struct lowtide_average_pool_2d_i8 *
         const int32_t first_column = lowtide_first_tap(x, 1);
         const int32_t end_column = lowtide_end_tap(x, 1, p->input_columns, p->window_columns);
         const int32_t taps = (end_row - first_row) * (end_column - first_column);
-        for (int32_t channel = 0; channel < p->channels; channel += lanes) {
-          const int32_t count = p->channels - channel < lanes ? p->channels - channel : lanes;
-          int32_t sums[lanes] = {0};
+        for (int32_t channel = 0; channel < p->channels; ++channel) {
+          int32_t sum = 0;
           for (int32_t i = first_row; i < end_row; ++i) {
+            const int8_t *pixel = input + ((y + i) * p->input_columns + x + first_column) * p->channels + channel;
             for (int32_t j = first_column; j < end_column; ++j) {
-              const int8_t *pixel = input + ((y + i) * p->input_columns + x + j) * p->channels + channel;
-              for (int32_t c = 0; c < count; ++c) sums[c] += pixel[c];
+              sum += *pixel;
+              pixel += p->channels;
             }
           }
-          for (int32_t c = 0; c < count; ++c) {
-            const int32_t mean = (sums[c] + (sums[c] > 0 ? taps / 2 : -(taps / 2))) / taps;
-            *output++ = (int8_t)lowtide_clamp(mean, p->lowest, p->highest);
-          }
+          const int32_t mean = (sum + (sum > 0 ? taps / 2 : -(taps / 2))) / taps;
+          *output++ = (int8_t)lowtide_clamp(mean, p->lowest, p->highest);
         }
       }
     }

@@ -31,7 +31,7 @@ struct lowtide_depthwise_conv_2d_i8 {
 static void lowtide_depthwise_conv_2d_i8(const struct lowtide_depthwise_conv_2d_i8 *p, const int8_t *input,
                                          const int8_t *weights, const int32_t *bias, const int32_t *multipliers,
                                          const int32_t *shifts, int8_t *output) {
-  enum { lanes = 8 };  // channels that are summed together
+  enum { lanes = 16 };  // channels that are summed together
   const int32_t channels = p->input_channels * p->multiplier;
   const int32_t offset = -p->input_zero_point;
   for (int32_t batch = 0; batch < p->batches; ++batch) {
@@ -51,24 +51,27 @@ static void lowtide_depthwise_conv_2d_i8(const struct lowtide_depthwise_conv_2d_
           int32_t sums[lanes];
           for (int32_t c = 0; c < count; ++c) sums[c] = bias ? bias[channel + c] : 0;
           for (int32_t i = first_row; i < end_row; ++i) {
+            const int32_t place = (y + i * p->row_dilation) * p->input_columns + x + first_column * p->column_dilation;
+            const int8_t *pixel = input + place * p->input_channels + from;
+            const int8_t *tap = weights + (i * p->window_columns + first_column) * channels + channel;
             for (int32_t j = first_column; j < end_column; ++j) {
-              const int8_t *tap = weights + (i * p->window_columns + j) * channels + channel;
-              const int32_t place = (y + i * p->row_dilation) * p->input_columns + x + j * p->column_dilation;
-              const int8_t *pixel = input + place * p->input_channels;
+              // Loops of a fixed length become vector instructions.
               if (p->multiplier > 1) {
-                const int16_t factor = (int16_t)(pixel[from] + offset);
-                if (count == lanes) {
-                  for (int32_t c = 0; c < lanes; ++c) sums[c] += tap[c] * factor;
+                const int16_t factor = (int16_t)(*pixel + offset);
+                if (count == 8) {
+                  for (int32_t c = 0; c < 8; ++c) sums[c] += tap[c] * factor;
                 } else {
                   for (int32_t c = 0; c < count; ++c) sums[c] += tap[c] * factor;
                 }
               } else if (count == lanes) {
-                pixel += channel;
                 for (int32_t c = 0; c < lanes; ++c) sums[c] += tap[c] * (int16_t)(pixel[c] + offset);
+              } else if (count == 8) {
+                for (int32_t c = 0; c < 8; ++c) sums[c] += tap[c] * (int16_t)(pixel[c] + offset);
               } else {
-                pixel += channel;
                 for (int32_t c = 0; c < count; ++c) sums[c] += tap[c] * (pixel[c] + offset);
               }
+              pixel += p->column_dilation * p->input_channels;
+              tap += channels;
             }
           }
           for (int32_t c = 0; c < count; ++c, ++channel) {
