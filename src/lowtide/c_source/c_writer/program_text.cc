@@ -86,11 +86,11 @@ std::string parameters_text(const CCall& call, std::size_t number) {
 }
 
 // Kernels that are about floating point use some of these.
-constexpr std::array kMathWords = {"NAN",     "INFINITY", "HUGE_VALF",  "isnan(",   "isinf(",  "isfinite(", "fabsf(",
-                                   "sqrtf(",  "expf(",    "exp2f(",     "expm1f(",  "logf(",   "log1pf(",   "powf(",
-                                   "sinf(",   "cosf(",    "tanf(",      "tanhf(",   "atanf(",  "erff(",     "floorf(",
-                                   "ceilf(",  "roundf(",  "truncf(",    "rintf(",   "fmodf(",  "fminf(",    "fmaxf(",
-                                   "ldexpf(", "frexpf(",  "copysignf(", "signbit(", "lrintf(", "lroundf("};
+constexpr std::array kMathWords = {
+    "NAN",    "INFINITY", "HUGE_VALF", "isnan(",  "isinf(",  "isfinite(",  "fabsf(",   "sqrtf(",  "expf(",
+    "exp2f(", "expm1f(",  "logf(",     "log1pf(", "powf(",   "sinf(",      "sinhf(",   "coshf(",  "cosf(",
+    "tanf(",  "tanhf(",   "atanf(",    "erff(",   "floorf(", "ceilf(",     "roundf(",  "truncf(", "rintf(",
+    "fmodf(", "fminf(",   "fmaxf(",    "ldexpf(", "frexpf(", "copysignf(", "signbit(", "lrintf(", "lroundf("};
 
 // The kernels, with the header that they need.
 std::string kernels_text(const CProgram& program) {
@@ -98,7 +98,9 @@ std::string kernels_text(const CProgram& program) {
   for (const CCall& call : program.calls) names.emplace_back(call.kernel);
   std::string text;
   for (const std::string_view one : c_texts(names)) text += std::string(one) + "\n";
-  // A kernel that is called once would become a part of the run, whose stack is then in use at all calls.
+  // A kernel that is called once would become a part of the run, whose stack is then in use at all calls. A copy of a
+  // kernel for two known places in the arena, with elements of two sizes, would be left out by gcc 12 with -O2: there,
+  // one pointer is computed from the other, and the writes seem to have no effect.
   const std::set<std::string_view> kernels(names.begin(), names.end());
   for (const std::string_view name : kernels) {
     const std::string head = "static void lowtide_" + std::string(name) + "(";
@@ -111,7 +113,8 @@ std::string kernels_text(const CProgram& program) {
   return (needs_math ? "#include <math.h>\n\n" : "") +
          std::string(
              "/* Kernels are functions of their own, so that each takes stack only while it runs. */\n"
-             "#ifdef __GNUC__\n#define LOWTIDE_KERNEL static __attribute__((noinline))\n#else\n"
+             "#if defined(__clang__)\n#define LOWTIDE_KERNEL static __attribute__((noinline))\n"
+             "#elif defined(__GNUC__)\n#define LOWTIDE_KERNEL static __attribute__((noinline, noclone))\n#else\n"
              "#define LOWTIDE_KERNEL static\n#endif\n\n") +
          text;
 }
