@@ -43,6 +43,10 @@ class WithoutRuntime(ProgramTest):
             said = self.expect(BAD_INPUT, *words, "--target", "cpu").stderr
             self.assertIn("lowtide_WITH_RUNTIME=ON", said)
 
+    def test_export_of_an_onnx_model_says_how_to_get_it(self):
+        said = self.expect(BAD_INPUT, "export", "model.onnx", "-o", "c").stderr
+        self.assertIn("lowtide_WITH_RUNTIME=ON", said)
+
     def test_options_of_kernels_are_unknown(self):
         for option in ("--threads=2", "--without=formats", "--costs=costs.json"):
             said = self.expect(USAGE, "plan", "model.onnx", option).stderr

@@ -15,6 +15,9 @@
 // without_runtime.cc for a build that has no kernels and no runtime (lowtide_WITH_RUNTIME=OFF).
 namespace lowtide::cli_internal {
 
+class Arguments;
+struct CModel;
+struct CModelOptions;
 struct CommandSpec;
 
 // In the order of the help. Empty in a build without runtime. Then other commands have no options for kernels of this
@@ -29,6 +32,10 @@ struct CommandSpec;
 
 // The key of this machine for the threads and the caches of another key. Empty in a build without runtime.
 [[nodiscard]] std::vector<std::string> key_of_this_machine(const std::vector<std::string>& other);
+
+// An ONNX model as a program in C, with the sizes and the weights of the options. Stops with exit code 3 if the model
+// cannot be one, and in a build without runtime.
+[[nodiscard]] CModel c_model_of_onnx(const Arguments& arguments, const std::string& path, const CModelOptions& options);
 
 // The names of the commands that this build does not have.
 [[nodiscard]] std::vector<std::string_view> left_out_runtime_commands();

@@ -6,9 +6,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
-#include "lowtide/c_source/c_kernels/c_kernels.h"
+#include "lowtide/base/listed.h"
 #include "lowtide/c_source/graph_program/graph_program.h"
 #include "lowtide/graph/operator_traits.h"
 
@@ -60,6 +68,14 @@ TEST(MoveCall, CopiesRowsOfBytes) {
 TEST(Operators, AreThoseOfOnnx) {
   for (std::string_view type : operators_with_c_kernels()) EXPECT_TRUE(operator_traits("", type).is_known) << type;
   EXPECT_GT(operators_with_c_kernels().size(), 100U);
+}
+
+TEST(Operators, AreListedInTheDocument) {
+  const std::filesystem::path root = std::filesystem::path(LOWTIDE_TEST_FILES).parent_path().parent_path();
+  std::ifstream file(root / "docs/microcontrollers.md");
+  std::string document{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::ranges::replace(document, '\n', ' ');
+  EXPECT_THAT(document, testing::HasSubstr(listed(operators_with_c_kernels()) + "."));
 }
 
 }  // namespace

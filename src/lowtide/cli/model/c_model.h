@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/c_source/c_program/c_program.h"
@@ -21,9 +22,10 @@ struct CModelOptions {
 
 // A model that is planned as a program in C.
 struct CModel {
-  std::string format;  // "tflite"
+  std::string format;  // "tflite" or "onnx"
   CProgram program;
-  Bytes bound;  // no arena is smaller
+  Bytes bound;                          // no arena is smaller
+  std::vector<std::string> notes = {};  // remarks for the user
 };
 
 }  // namespace lowtide::cli_internal

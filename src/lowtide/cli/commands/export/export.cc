@@ -16,7 +16,6 @@
 #include "lowtide/c_source/c_writer/write_c_source.h"
 #include "lowtide/cli/handlers.h"
 #include "lowtide/cli/model/c_model.h"
-#include "lowtide/cli/options/model_formats.h"
 #include "lowtide/cli/options/options.h"
 #include "lowtide/cli/output/interrupt.h"
 #include "lowtide/cli/output/json.h"
@@ -25,6 +24,7 @@
 #include "lowtide/cli/output/read_file.h"
 #include "lowtide/cli/output/tool_name.h"
 #include "lowtide/cli/output/write_together.h"
+#include "lowtide/cli/runtime.h"
 #include "lowtide/cli/tflite.h"
 #include "lowtide/import/import.h"
 
@@ -111,12 +111,13 @@ CModel read_c_model(const Arguments& arguments, const std::string& path, const I
   options.order_effort = read_count(arguments, "--order-effort", 0).value_or(options.order_effort);
   options.allocate_effort = read_count(arguments, "--effort", 0).value_or(options.allocate_effort);
   const Progress progress(console, "planning");
-  if (std::optional<CModel> model = c_model_of_tflite(path, options)) return *std::move(model);
-  throw Stop(ExitCode::bad_input,
-             shown_path(path) + ": C source can be made of TFLite models only" +
-                 (tflite_model_formats().empty()
-                      ? ", and this build leaves out TFLite; build Lowtide with lowtide_WITH_TFLITE=ON"
-                      : ""));
+  if (std::optional<CModel> model = c_model_of_tflite(path, options)) {
+    for (const char* option : {"--dim", "--shape", "--override", "--synthetic"}) {
+      if (arguments.has(option)) stop_usage("'" + std::string(option) + "' is for ONNX models; omit it");
+    }
+    return *std::move(model);
+  }
+  return c_model_of_onnx(arguments, path, options);
 }
 
 }  // namespace
@@ -133,6 +134,7 @@ ExitCode run_export(const Arguments& arguments, Console& console) {
                          .tool = tool_name()};
   const Interrupt interrupt;
   const CModel model = read_c_model(arguments, path, interrupt, console);
+  console.notes(model.notes);
   if (options.budget && model.program.arena > *options.budget) {
     console.error("the arena of " + shown_path(path) + " has " + format_bytes(model.program.arena) + ", " +
                   format_bytes(model.program.arena - *options.budget) + " more than the budget");

@@ -15,13 +15,13 @@ CommandSpec export_command() {
       .description =
           "Plans a model and writes it as C99: model.c with the kernels that it needs and the run, model.h with sizes, "
           "inputs, outputs and a map of the arena, and weights.c with the constants. The source allocates nothing, and "
-          "calls no function except those of <math.h>. Integers have the same bits as in TensorFlow Lite Micro with "
-          "its reference kernels.\n"
+          "calls no function except those of <math.h>. Quantized models have the same bits as in TensorFlow Lite "
+          "Micro with its reference kernels. Sums of f32 have another order than in other runtimes.\n"
           "Everything is written or nothing. Files in the folder that Lowtide did not write are never replaced without "
           "--force.\n"
           "Macros of model.h set attributes of the arena and of the constants, such as their sections, put the arena "
           "where the caller wants it, and stop the compiler if the arena exceeds a budget.",
-      .positionals = {{.name = "MODEL", .summary = "the model: a TFLite file"}},
+      .positionals = {{.name = "MODEL", .summary = "the model: a TFLite file, or an ONNX file with tensors of f32"}},
       .options = {{.name = "--output",
                    .letter = "-o",
                    .value = "DIR",
@@ -44,6 +44,13 @@ CommandSpec export_command() {
                    .value = "SIZE",
                    .summary = "the largest arena, such as 64KiB; exit code 1, and nothing is written, if it is larger",
                    .kind = ArgumentKind::text},
+                  dim_option(),
+                  shape_option(),
+                  override_option(),
+                  {.name = "--synthetic",
+                   .value = "SEED",
+                   .summary = "make up the constants of an ONNX model whose file is absent, from this number",
+                   .kind = ArgumentKind::text},
                   {.name = "--force", .summary = "replace files of these names, whatever they are"},
                   order_effort_option(),
                   {.name = "--effort",
@@ -55,7 +62,9 @@ CommandSpec export_command() {
                    {"lowtide export model.tflite -o model_c --name kws --budget 20KiB",
                     "The functions are kws_init, kws_run and so on. The arena has at most 20 KiB."},
                    {"lowtide export model.tflite -o model_c --reentrant --weights blob",
-                    "Several contexts, and weights in a file of their own."}},
+                    "Several contexts, and weights in a file of their own."},
+                   {"lowtide export model.onnx -o model_c --dim batch=1",
+                    "An ONNX model, for one size of its inputs."}},
       .run = run_export};
 }
 
