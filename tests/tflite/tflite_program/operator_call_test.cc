@@ -104,6 +104,19 @@ TEST(OperatorCall, RefusesMissingOperands) {
   EXPECT_EQ(made.calls.error().message, "input 0 is missing");
 }
 
+TEST(OperatorCall, RefusesHugeExtentsOfEmptyTensors) {
+  constexpr std::int64_t kHuge = (std::int64_t{1} << 31) - 1;
+  const Calls made = calls_of(one_operator({.type = "PACK", .options = {{"axis", std::int64_t{0}}}},
+                                           {tensor({kHuge, kHuge, kHuge})}, {tensor({0, kHuge, kHuge, kHuge})}));
+  ASSERT_FALSE(made.calls.ok());
+  EXPECT_EQ(made.calls.error().code, ErrorCode::over_limit);
+  EXPECT_EQ(calls_of(one_operator({.type = "UNPACK", .options = {{"axis", std::int64_t{0}}}},
+                                  {tensor({0, kHuge, kHuge, kHuge})}, {tensor({1})}))
+                .calls.error()
+                .code,
+            ErrorCode::over_limit);
+}
+
 TEST(OperatorCall, ReshapeCopiesBytes) {
   const Calls made = calls_of(one_operator({.type = "RESHAPE"}, {tensor({4}, 1, 0, TfliteType::int16)},
                                            {tensor({2, 2}, 1, 0, TfliteType::int16)}));

@@ -22,8 +22,9 @@ constexpr std::int64_t kMostBytes = std::numeric_limits<std::int32_t>::max();
 
 std::optional<std::int64_t> bytes_of(const TfliteTensor& tensor) {
   std::optional<std::int64_t> bytes = (bits_of(tensor.type).value_or(8) + 7) / 8;
+  // Extents of 0 count as 1, so that products of some of the extents are bounded as well.
   for (std::int64_t extent : tensor.shape) {
-    if (bytes) bytes = checked_multiply(*bytes, extent);
+    if (bytes) bytes = checked_multiply(*bytes, std::max<std::int64_t>(extent, 1));
   }
   return bytes && *bytes <= kMostBytes ? bytes : std::nullopt;
 }
