@@ -8,6 +8,7 @@ import subprocess
 import exported
 import pytest
 import single
+import stateful
 from conftest import KWS
 
 KWS_ARENA = 16_000
@@ -78,6 +79,14 @@ def test_single_operators_have_the_bits_of_the_runtime(tmp_path, runtime):
     for name in with_kernels[::1 + len(with_kernels) // 12]:
         exported.Case(models[name], tmp_path, runtime, "--force", runs=2).run_here("gcc", *exported.SANITIZERS)
     assert len(with_kernels) >= 6
+
+
+def test_variables_keep_their_content(tmp_path, runtime):
+    for seed in range(2):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        case = exported.Case(stateful.make("variables", seed).data, folder, runtime, runs=4)
+        case.run_here("gcc", *exported.SANITIZERS)
 
 
 @needs_boards

@@ -8,6 +8,8 @@
 
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "lowtide/tflite/flatbuffer/read_tflite.h"
 #include "tests/tflite/flatbuffer/built_model.h"
@@ -18,6 +20,7 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 using tflite_tests::build;
+using tflite_tests::BuiltModel;
 using tflite_tests::BuiltSubgraph;
 using tflite_tests::BuiltTensor;
 using tflite_tests::bytes_of;
@@ -113,6 +116,53 @@ TEST(ProgramOfTflite, VariablesAreStatesBehindTheRest) {
   EXPECT_TRUE(state.is_state);
   EXPECT_EQ(state.offset + state.size, Offset() + program.arena);
   EXPECT_EQ(state.initial, std::string(32, '\x80'));
+}
+
+// A variable that begins with `first`, is read, and becomes the result of SOFTMAX.
+BuiltModel with_variable(const std::string& first, std::vector<tflite_tests::BuiltOperator> once) {
+  const BuiltTensor handle = {"handle", {1}, TfliteType::resource};
+  BuiltTensor content = scores("first", {1, 4});
+  content.data = first;
+  return {.subgraphs = {{.tensors = {scores("x", {1, 4}), handle, scores("old", {1, 4}), scores("y", {1, 4})},
+                         .operators = {{.type = "CALL_ONCE", .options = {{"init_subgraph_index", 1}}},
+                                       {.type = "VAR_HANDLE", .outputs = {1}, .handle = "memory"},
+                                       {"READ_VARIABLE", {1}, {2}},
+                                       {"SOFTMAX", {0}, {3}},
+                                       {"ASSIGN_VARIABLE", {1, 3}, {}}},
+                         .inputs = {0},
+                         .outputs = {2, 3}},
+                        {.tensors = {handle, content}, .operators = std::move(once), .name = "once"}}};
+}
+
+TEST(ProgramOfTflite, ResourceVariablesAreStates) {
+  const Result<ProgramOfTflite> made =
+      made_of(build(with_variable("\x01\x02\x03\x04", {{.type = "VAR_HANDLE", .outputs = {0}, .handle = "memory"},
+                                                       {"ASSIGN_VARIABLE", {0, 1}, {}}})));
+  ASSERT_TRUE(made.ok()) << made.error().describe();
+  const CProgram& program = made->program;
+  ASSERT_THAT(program.calls, SizeIs(3));
+  EXPECT_EQ(program.calls[0].origin, "READ_VARIABLE 2 (memory)");
+  EXPECT_EQ(program.calls[2].origin, "ASSIGN_VARIABLE 4 (memory)");
+  ASSERT_THAT(program.tensors, SizeIs(4));  // handles have no place
+  const CTensor& state = program.tensors.back();
+  EXPECT_EQ(state.name, "memory");
+  EXPECT_TRUE(state.is_state);
+  EXPECT_EQ(state.initial, "\x01\x02\x03\x04");
+  EXPECT_EQ(std::get<CTensorIndex>(program.calls[0].operands[0]).value, 3U);
+  EXPECT_EQ(std::get<CTensorIndex>(program.calls[2].operands[1]).value, 3U);
+}
+
+TEST(ProgramOfTflite, VariablesThatNothingAssignsBeginWithZero) {
+  const Result<ProgramOfTflite> made = made_of(build(with_variable("\x01\x02\x03\x04", {})));
+  ASSERT_TRUE(made.ok()) << made.error().describe();
+  EXPECT_EQ(made->program.tensors.back().initial, std::string(4, '\x80'));  // the zero point
+}
+
+TEST(ProgramOfTflite, RefusesACallOnceThatComputes) {
+  const Result<ProgramOfTflite> made = made_of(build(with_variable("\x01\x02\x03\x04", {{"SOFTMAX", {1}, {0}}})));
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(made.error().message, HasSubstr("only assigns constants"));
 }
 
 TEST(ProgramOfTflite, PortsHaveTheNamesOfTheSignature) {

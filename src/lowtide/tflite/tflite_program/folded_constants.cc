@@ -34,13 +34,15 @@ std::string widened(std::string_view halves) {
 
 }  // namespace
 
-FoldedConstants fold_constants(const TfliteModel& model, std::string_view bytes) {
+FoldedConstants fold_constants(const TfliteModel& model, std::string_view bytes,
+                               const std::vector<bool>& is_done_before) {
   FoldedConstants folded{.model = model, .kept = {}, .contents = {}};
   TfliteSubgraph& main = folded.model.subgraphs.front();
   folded.contents.resize(main.tensors.size());
   std::vector<TfliteOperator> kept;
   for (std::uint32_t at = 0; at < main.operators.size(); ++at) {
     TfliteOperator& op = main.operators[at];
+    if (is_done_before[at]) continue;
     if (!is_foldable(model, model.subgraphs.front().operators[at])) {
       folded.kept.push_back(at);
       kept.push_back(std::move(op));

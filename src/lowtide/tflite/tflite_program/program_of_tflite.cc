@@ -21,6 +21,7 @@
 #include "lowtide/tflite/tflite_program/folded_constants.h"
 #include "lowtide/tflite/tflite_program/operator_call.h"
 #include "lowtide/tflite/tflite_program/plan_arena.h"
+#include "lowtide/tflite/tflite_program/resource_variables.h"
 
 namespace lowtide {
 namespace tflite_program_internal {
@@ -117,16 +118,14 @@ std::string text_of(const Refusals& refused) {
 class Making {
  public:
   Making(const TfliteModel& model, std::string_view bytes, const ProgramOfTfliteOptions& options)
-      : model_(model),
-        bytes_(bytes),
-        options_(options),
-        main_(model.subgraphs.front()),
-        folded_(fold_constants(model, bytes)) {
+      : model_(model), bytes_(bytes), options_(options), main_(model.subgraphs.front()) {
     program_.name = options.name;
     program_.alignment = kCProgramAlignment.count();
   }
 
   Result<ProgramOfTflite> make() && {
+    LOWTIDE_TRY(resources_, resource_variables(model_, bytes_));
+    folded_ = fold_constants(model_, bytes_, resources_.is_done_before);
     LOWTIDE_RETURN_IF_ERROR(make_calls());
     LOWTIDE_TRY(const ArenaPlan plan, plan_arena(folded_.model, bytes_, needs(),
                                                  {.alignment = kCProgramAlignment,
@@ -160,11 +159,33 @@ class Making {
         operands[at] = CConstantIndex{program_.constants.size()};
         program_.constants.push_back(*std::move(constant));
       } else {
-        operands[at] = CTensorIndex{at};
+        // Variables have numbers behind those of the tensors.
+        const std::optional<std::size_t> variable = resources_.of_tensor[at];
+        operands[at] = CTensorIndex{variable ? main_.tensors.size() + *variable : at};
       }
     }
     tensor_constants_ = program_.constants.size();
     return operands;
+  }
+
+  // Copies from and to variables, and what operator_call.h knows.
+  Result<std::vector<CCall>> calls_of(std::uint32_t number, const std::vector<COperand>& operands) {
+    const TfliteOperator& op = main_.operators[number];
+    const bool reads = op.type == "READ_VARIABLE" && op.inputs.size() == 1 && op.outputs.size() == 1;
+    const bool assigns = op.type == "ASSIGN_VARIABLE" && op.inputs.size() == 2;
+    const std::optional<std::uint32_t> handle = reads || assigns ? op.inputs.front() : std::nullopt;
+    const std::optional<std::uint32_t> tensor = reads ? op.outputs.front() : assigns ? op.inputs.back() : std::nullopt;
+    if (!handle || !tensor || !resources_.of_tensor[*handle]) {
+      return calls_of_operator({model_, bytes_, 0, number}, operands, program_.constants);
+    }
+    LOWTIDE_TRY(const CTensor copied, tensor_of(*tensor));
+    const std::string& name = resources_.variables[*resources_.of_tensor[*handle]].name;
+    CCall call{.kernel = std::string(kCopy),
+               .parameters = {{"bytes", static_cast<std::int32_t>(copied.size.count())}},
+               .operands = {operands[*handle], operands[*tensor]},
+               .origin = op.type + " " + std::to_string(number) + " (" + name + ")"};
+    if (assigns) std::swap(call.operands.front(), call.operands.back());
+    return std::vector<CCall>{std::move(call)};
   }
 
   // Errors: those of all operators together.
@@ -178,7 +199,7 @@ class Making {
       for (const std::optional<std::uint32_t>& input : main_.operators[op].inputs) {
         if (input && !without_type[*input].empty()) why = without_type[*input];
       }
-      Result<std::vector<CCall>> calls = calls_of_operator({model_, bytes_, 0, op}, operands, program_.constants);
+      Result<std::vector<CCall>> calls = calls_of(op, operands);
       if (!calls) {
         code = refused.first.empty() ? calls.error().code : code;
         add_refusal(main_.operators[op].type, op, calls.error().message, refused);
@@ -236,17 +257,14 @@ class Making {
 
   // Makes the tensors that have a place, and turns the numbers in calls into their indexes. States follow the rest.
   Result<void> add_tensors(const ArenaPlan& plan) {
-    index_of_.resize(main_.tensors.size());
+    index_of_.resize(main_.tensors.size() + resources_.variables.size());
     for (std::uint32_t number = 0; number < main_.tensors.size(); ++number) {
       const bool is_state = main_.tensors[number].is_variable && is_used(number);
       if (!is_state && !plan.tensors[number]) continue;
       LOWTIDE_TRY(CTensor tensor, tensor_of(number));
       if (is_state) {
-        tensor.is_state = true;
         tensor.initial = initial_bytes(main_.tensors[number], tensor.size);
-        tensor.lifespan = {0, static_cast<std::int64_t>(program_.calls.size())};
-        tensor.offset = Offset() + program_.arena;
-        program_.arena += round_up(tensor.size, kCProgramAlignment);
+        place_state(tensor);
       } else {
         const auto& [begin, end] = plan.tensors[number]->lifespan;
         tensor.offset = plan.tensors[number]->offset;
@@ -255,6 +273,7 @@ class Making {
       index_of_[number] = program_.tensors.size();
       program_.tensors.push_back(std::move(tensor));
     }
+    LOWTIDE_RETURN_IF_ERROR(add_variables());
     for (CCall& call : program_.calls) {
       for (COperand& operand : call.operands) {
         auto* tensor = std::get_if<CTensorIndex>(&operand);
@@ -262,6 +281,33 @@ class Making {
         LOWTIDE_CHECK(index_of_[tensor->value].has_value(), "a tensor that a call uses has a place");
         tensor->value = *index_of_[tensor->value];
       }
+    }
+    return {};
+  }
+
+  void place_state(CTensor& state) {
+    state.is_state = true;
+    state.lifespan = {0, static_cast<std::int64_t>(program_.calls.size())};
+    state.offset = Offset() + program_.arena;
+    program_.arena += round_up(state.size, kCProgramAlignment);
+  }
+
+  Result<void> add_variables() {
+    for (std::size_t at = 0; at < resources_.variables.size(); ++at) {
+      const ResourceVariable& variable = resources_.variables[at];
+      if (!variable.like) continue;
+      LOWTIDE_TRY(CTensor state, tensor_of(*variable.like));
+      state.name = variable.name;
+      state.initial = variable.initial.value_or(initial_bytes(main_.tensors[*variable.like], state.size));
+      if (!state.initial.empty() && static_cast<std::int64_t>(state.initial.size()) != state.size.count()) {
+        return Error{ErrorCode::invalid,
+                     "variable " + quoted(variable.name, 60) + " of " + std::to_string(state.size.count()) +
+                         " bytes begins with " + std::to_string(state.initial.size()) + " bytes",
+                     "subgraph 0"};
+      }
+      place_state(state);
+      index_of_[main_.tensors.size() + at] = program_.tensors.size();
+      program_.tensors.push_back(std::move(state));
     }
     return {};
   }
@@ -333,6 +379,7 @@ class Making {
   const std::string_view bytes_;
   const ProgramOfTfliteOptions& options_;
   const TfliteSubgraph& main_;
+  ResourceVariables resources_;
   FoldedConstants folded_;
   std::size_t tensor_constants_ = 0;                  // the first constants are tensors of the file
   std::vector<std::vector<CCall>> calls_;             // per kept operator

@@ -35,10 +35,10 @@ struct ProgramOfTflite {
 //
 // The order of the operators and the places of inputs, outputs, temporaries and scratch are planned together. An
 // operator such as RESHAPE does nothing if its result can be its operand. A DEQUANTIZE of constants is done here.
-// Variable tensors are states behind all else. Inputs and outputs have the names of the first signature of the model,
-// or those of their tensors.
-// Errors: unsupported (several subgraphs; operators without a kernel in C, all of which are named); those of
-// graph_of_tflite() and plan_graph().
+// Variable tensors and resource variables are states behind all else. A CALL_ONCE may give resource variables their
+// first content. Inputs and outputs have the names of the first signature of the model, or those of their tensors.
+// Errors: unsupported (operators that run other subgraphs; operators without a kernel in C, all of which are named);
+// those of graph_of_tflite() and plan_graph().
 [[nodiscard]] Result<ProgramOfTflite> program_of_tflite(const TfliteModel& model, std::string_view bytes,
                                                         const ProgramOfTfliteOptions& options = {});
 

@@ -1,0 +1,115 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/tflite/tflite_program/resource_variables.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "lowtide/base/quote.h"
+
+namespace lowtide::tflite_program_internal {
+namespace {
+
+std::string name_of(const TfliteOperator& handle) {
+  const auto* container = find_option<std::string>(handle, "container");
+  const auto* shared = find_option<std::string>(handle, "shared_name");
+  const std::string prefix = container != nullptr && !container->empty() ? *container + "/" : "";
+  return prefix + (shared != nullptr ? *shared : "");
+}
+
+bool is_handle(const TfliteOperator& op) {
+  return op.type == "VAR_HANDLE" && op.builtin != kTfliteCustom && op.outputs.size() == 1 && op.outputs.front();
+}
+
+Error refusal(ErrorCode code, std::uint32_t op, const TfliteOperator& of, const std::string& why) {
+  return {code, why, "subgraph 0: operator " + std::to_string(op) + " " + quoted(of.type, 60)};
+}
+
+class Search {
+ public:
+  Search(const TfliteModel& model, std::string_view bytes) : model_(model), bytes_(bytes) {
+    found_.of_tensor.resize(main().tensors.size());
+    found_.is_done_before.resize(main().operators.size(), false);
+  }
+
+  Result<ResourceVariables> run() && {
+    for (std::uint32_t at = 0; at < main().operators.size(); ++at) {
+      const TfliteOperator& op = main().operators[at];
+      if (is_handle(op)) {
+        found_.of_tensor[*op.outputs.front()] = variable(name_of(op));
+        found_.is_done_before[at] = true;
+      } else if (op.type == "CALL_ONCE" && op.calls.size() == 1) {
+        LOWTIDE_RETURN_IF_ERROR(call_once(at, op));
+        found_.is_done_before[at] = true;
+      } else if (op.type == "READ_VARIABLE" && op.inputs.size() == 1 && op.outputs.size() == 1) {
+        LOWTIDE_RETURN_IF_ERROR(use(at, op, op.inputs.front(), op.outputs.front()));
+      } else if (op.type == "ASSIGN_VARIABLE" && op.inputs.size() == 2) {
+        LOWTIDE_RETURN_IF_ERROR(use(at, op, op.inputs.front(), op.inputs.back()));
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  [[nodiscard]] const TfliteSubgraph& main() const { return model_.subgraphs.front(); }
+
+  std::size_t variable(const std::string& name) {
+    const auto [entry, is_new] = numbers_.emplace(name, found_.variables.size());
+    if (is_new) found_.variables.push_back({.name = name, .like = std::nullopt, .initial = std::nullopt});
+    return entry->second;
+  }
+
+  Result<void> use(std::uint32_t at, const TfliteOperator& op, std::optional<std::uint32_t> handle,
+                   std::optional<std::uint32_t> tensor) {
+    if (!handle || !tensor || !found_.of_tensor[*handle]) return {};  // the operator is refused later
+    ResourceVariable& variable = found_.variables[*found_.of_tensor[*handle]];
+    if (!variable.like) variable.like = tensor;
+    const TfliteTensor& first = main().tensors[*variable.like];
+    const TfliteTensor& other = main().tensors[*tensor];
+    if (first.type == other.type && first.shape == other.shape) return {};
+    return refusal(ErrorCode::invalid, at, op,
+                   "variable " + quoted(variable.name, 60) + " has tensors of different types or shapes");
+  }
+
+  // The subgraph of a CALL_ONCE gives variables their first content.
+  Result<void> call_once(std::uint32_t at, const TfliteOperator& op) {
+    const TfliteSubgraph& called = model_.subgraphs[op.calls.front().subgraph];
+    std::vector<std::optional<std::string>> names(called.tensors.size());
+    for (const TfliteOperator& one : called.operators) {
+      if (is_handle(one)) {
+        names[*one.outputs.front()] = name_of(one);
+        continue;
+      }
+      const bool is_assignment = one.type == "ASSIGN_VARIABLE" && one.inputs.size() == 2 && one.inputs.front() &&
+                                 one.inputs.back() && names[*one.inputs.front()];
+      if (!is_assignment || !is_constant(model_, called.tensors[*one.inputs.back()])) {
+        return refusal(ErrorCode::unsupported, at, op,
+                       "C source needs a subgraph that only assigns constants to variables, and it has the operator " +
+                           quoted(one.type, 60));
+      }
+      ResourceVariable& target = found_.variables[variable(*names[*one.inputs.front()])];
+      if (target.like) {
+        return refusal(ErrorCode::unsupported, at, op,
+                       "variable " + quoted(target.name, 60) + " is used before it has its first content");
+      }
+      const TfliteBytes& where = model_.buffers[called.tensors[*one.inputs.back()].buffer];
+      target.initial = bytes_.substr(static_cast<std::size_t>(where.offset), static_cast<std::size_t>(where.size));
+    }
+    return {};
+  }
+
+  const TfliteModel& model_;
+  const std::string_view bytes_;
+  std::map<std::string, std::size_t> numbers_;
+  ResourceVariables found_;
+};
+
+}  // namespace
+
+Result<ResourceVariables> resource_variables(const TfliteModel& model, std::string_view bytes) {
+  return Search(model, bytes).run();
+}
+
+}  // namespace lowtide::tflite_program_internal
