@@ -12,6 +12,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/read_file.h"
+#include "lowtide/cli/output/tool_name.h"
 #include "lowtide/cli/runtime.h"
 #include "lowtide/target/description.h"
 

@@ -11,6 +11,7 @@
 #include "lowtide/cli/options/binding_text.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/plan/plans_json.h"
+#include "lowtide/report/summary.h"
 
 namespace lowtide::cli_internal {
 namespace {
