@@ -22,14 +22,20 @@ def checks_of(models, repeats, has_times):
     errors = [abs(row["predicted"] / row["peak"] - 1) for row in budgets]
     saved = [row["saved"] for row in rows.values() if "saved" in row]
     kept = sum(row["kept"] for row in budgets)
+    refused = [f"{model}: {name}" for (model, name), row in rows.items()
+               if "refused" in row and name.startswith("budget")]
     left_out = [f"{model}: {name}" for (model, name), row in rows.items() if "left_out" in row]
     return {
-        "peaks at most the budget": check(f"{len(budgets)} budgets", kept, kept == len(budgets)),
-        "bits of eager steps": check(f"{len(bits)} ways", sum(bits), all(bits)),
+        "peaks at most the budget": check(f"{len(budgets) or 'some'} budgets", kept,
+                                          bool(budgets) and kept == len(budgets)),
+        "budgets above the least one planned": check("none refused", refused, not refused),
+        "bits of eager steps": check(f"{len(bits) or 'some'} ways", sum(bits), bool(bits) and all(bits),
+                                     decides=any(repeats.values())),
         "error of the predicted peak": check(f"at most {ERROR:.1%}", f"{max(errors, default=0):.2%}",
                                              max(errors, default=0) <= ERROR, decides=False),
         "updates save of the bytes of gradients": check(f"at least {SAVED:.0%}", f"{min(saved, default=0):.0%}",
-                                                        min(saved, default=0) >= SAVED, decides=has_times),
+                                                        min(saved, default=0) >= SAVED,
+                                                        decides=has_times and bool(saved)),
         "faster than checkpoints at their peak": faster(models, "checkpoints"),
         "faster than activation_memory_budget at its peak": faster(models, "activation_memory_budget"),
         "difference of added time": check("at most 3 points", f"{100 * difference(models):.1f} points",
