@@ -12,7 +12,7 @@ from torch import nn
 
 import lowtide
 from lowtide._memory_meter import MemoryMeter
-from lowtide.torch import backend, estimate, train_step
+from lowtide.torch import backend, checkpoint_policy, estimate, train_step
 from lowtide.torch._host import layout_of
 from lowtide.torch._link import HostLink, _measure, copies_of, link_of
 
@@ -313,8 +313,11 @@ def test_budgets_below_what_one_operator_needs_are_refused():
         large_pair("convolutions").step(budget="4MiB", example=batch, offload="host")
 
 
-def test_other_doors_have_no_offload():
-    with pytest.raises(TypeError):
+def test_other_doors_refuse_offload_with_the_reason():
+    given = convolutions(), nn.functional.cross_entropy
+    with pytest.raises(lowtide.UnsupportedError, match="autograd holds what the backward pass of a compiled module"):
         backend("1GiB", offload="host")
-    with pytest.raises(TypeError):
-        estimate(convolutions(), nn.functional.cross_entropy, example=image_batches(1)[0], offload="host")
+    with pytest.raises(lowtide.UnsupportedError, match="an estimate runs nothing; omit offload, or use train_step"):
+        estimate(*given, example=image_batches(1)[0], offload="host")
+    with pytest.raises(lowtide.UnsupportedError, match="autograd holds what a policy saves"):
+        checkpoint_policy(*given, image_batches(1)[0], budget="1GiB", offload="host")

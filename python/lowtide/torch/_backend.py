@@ -20,7 +20,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from .._errors import Error, InvalidError, OverLimitError, UnsupportedError
 from .._ordering import BudgetSequence
 from .._request import bytes_of
-from ._build import budget_of
+from ._build import budget_of, refuse_offload
 from ._capture import checked_device
 from ._device import CPU_DEVICE
 from ._joint import AUTOGRAD, Joint, JointProblem, problem_of, read_joint
@@ -290,7 +290,7 @@ def _bytes_of_optimizer(optimizer: Optimizer | None, device: torch.device) -> li
 
 
 def backend(budget: int | str | None = None, *, optimizer: Optimizer | None = None, beside: int | str = 0,
-            accumulates: bool = False) -> Backend:
+            accumulates: bool = False, offload: str | None = None) -> Backend:
     """A backend for torch.compile(module, backend=..., fullgraph=True, dynamic=False).
 
     The loop and the optimizer stay the user's. Forward and backward pass of the compiled module are planned together.
@@ -303,10 +303,12 @@ def backend(budget: int | str | None = None, *, optimizer: Optimizer | None = No
         beside: bytes of anything else that must fit into the budget, such as a copy of the parameters.
         accumulates: `.grad` has gradients of earlier batches, which count beside the new ones. Otherwise a forward pass
             that finds some is refused.
+        offload: must be None, because autograd holds what the backward pass reads.
 
     Raises:
         InvalidError: an argument is wrong. Compiled modules raise it at their first call if the budget cannot be kept.
     """
+    refuse_offload(offload, "autograd holds what the backward pass of a compiled module reads, so nothing can leave")
     limit = budget_of(budget)
     more = bytes_of(beside, "beside")
     if more < 0:

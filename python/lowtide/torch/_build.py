@@ -77,6 +77,12 @@ def options_of(gradients: str, optimizer: Optimizer | None, *, clip_norm: float 
     return options
 
 
+def refuse_offload(offload: str | None, reason: str) -> None:
+    """For functions whose plans move nothing to the host. Raises UnsupportedError with the reason if they should."""
+    if offload is not None:
+        raise UnsupportedError(f"offload={offload!r}: {reason}; omit offload, or use train_step(..., offload='host')")
+
+
 @dataclass(frozen=True)
 class Batch:
     """What one call of a step gets, as it is given and flattened. Steps flatten it once per call."""

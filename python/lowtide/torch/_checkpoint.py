@@ -16,7 +16,7 @@ from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selectiv
 
 from .._errors import Error, InvalidError, UnsupportedError
 from .._ordering import keep_budget
-from ._build import BuiltStep, budget_of, build_step, checked_batch
+from ._build import BuiltStep, budget_of, build_step, checked_batch, refuse_offload
 from ._capture import LossFunction
 from ._device import Device
 from ._gradients import GradientOptions
@@ -92,7 +92,7 @@ class RegionPolicy:
 
 def checkpoint_policy(module: torch.nn.Module, loss_fn: LossFunction | None, example: tuple[Any, ...], *,
                       budget: int | str, regions: Sequence[str] | None = None,
-                      optimizer: Optimizer | None = None) -> RegionPolicy:
+                      optimizer: Optimizer | None = None, offload: str | None = None) -> RegionPolicy:
     """Plans which operator calls of a module are saved and which run again, for loops with backward() of their own.
 
     A policy says less than a plan of train_step(): it cannot choose the order, a region runs again at once and not
@@ -105,12 +105,14 @@ def checkpoint_policy(module: torch.nn.Module, loss_fn: LossFunction | None, exa
         regions: paths of modules that your loop wraps in checkpoint(), each called once in a step. None: the members of
             lists and sequences of the module that have parts themselves, as far as they can be regions.
         optimizer: what it keeps now counts.
+        offload: must be None, because autograd holds what is saved.
 
     Raises:
         InvalidError: no policy was found that keeps the budget on the example; or an argument is wrong, such as a path
             without a module, or a region within another one.
         UnsupportedError: a given region cannot be one, with the reason; or as train_step().
     """
+    refuse_offload(offload, "autograd holds what a policy saves, so nothing can leave")
     limit = budget_of(budget)
     if limit is None:
         raise InvalidError("a policy is for a budget; give its bytes, or train without checkpoints")

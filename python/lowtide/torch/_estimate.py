@@ -12,7 +12,7 @@ from torch.optim import Optimizer
 
 from .._errors import InvalidError
 from .._ordering import BudgetSequence, budget_curve, keep_budget
-from ._build import build_step, checked_batch, options_of
+from ._build import build_step, checked_batch, options_of, refuse_offload
 from ._capture import LossFunction
 from ._problem import StepProblem, names_of
 from ._report import MOST_SHOWN, shown_bytes, text_of_beside, text_of_states
@@ -107,7 +107,7 @@ class StepEstimate:
 def estimate(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None = None, *,
              example: tuple[Any, ...], gradients: str = "update", clip_norm: float | None = None,
              scaler: GradScaler | None = None, accumulate: int = 1, points: int = 12,
-             device: str | torch.device | None = None) -> StepEstimate:
+             device: str | torch.device | None = None, offload: str | None = None) -> StepEstimate:
     """Says what a step needs and what budgets cost. Nothing is run, and no tensor of the step gets memory.
 
     The module and the example may be without memory, too (torch.device("meta") is not enough: make them under
@@ -118,10 +118,12 @@ def estimate(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: O
             train_step().
         points: budgets that are tried, in equal steps from the peak to the floor, at least 2.
         device: "cuda" counts a module that is on the CPU as if it were on CUDA. None: where the module is.
+        offload: must be None, because an estimate knows no link to the host.
 
     Raises:
         Error: as train_step(), except for budgets.
     """
+    refuse_offload(offload, "the link to the host is only known where a step runs, and an estimate runs nothing")
     options = options_of(gradients, optimizer, clip_norm=clip_norm, scaler=scaler, accumulate=accumulate)
     built = build_step(module, loss_fn, optimizer, checked_batch(example), options, _chosen(device))
     problem = built.problem
