@@ -33,6 +33,8 @@ def test_blocks_of_the_large_pool_may_be_larger_by_a_mebibyte():
     assert settings.most_allocated(MIB + 1) == MIB + 512 + MIB
     whole = AllocatorSettings(max_split=64 * MIB)
     assert [whole.most_allocated(size) for size in (63 * MIB, 64 * MIB)] == [64 * MIB, 84 * MIB]
+    rounding = AllocatorSettings(max_split=64 * MIB, most_left_unsplit=40 * MIB)
+    assert rounding.most_allocated(64 * MIB) == 104 * MIB
 
 
 def test_powers_of_two_are_divided_as_the_allocator_does():
@@ -54,15 +56,30 @@ def test_settings_are_those_of_the_process(monkeypatch):
     found = {"expandable_segments": False, "max_split_size": 64 * MIB, "roundup_power2_divisions": table}
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_allocator_backend", lambda: "native")
-    monkeypatch.setattr(torch.cuda.memory, "_snapshot", lambda: {"allocator_settings": found})
-    assert present_settings() == AllocatorSettings(False, 64 * MIB, (8, 8, *[0] * 14))
+    monkeypatch.setattr(torch.cuda.memory, "_snapshot", lambda: taken.append(True) or {"allocator_settings": found})
+    taken, text, is_enabled = [], ["max_split_size_mb:64"], [True]
+    monkeypatch.setattr(torch._C, "_accelerator_getAllocatorSettings", lambda: text[0])
+    monkeypatch.setattr(torch._C, "_cuda_cudaCachingAllocator_is_enabled", lambda: is_enabled[0], raising=False)
+    _cuda._settings_of.cache_clear()
+    for _ in range(3):
+        assert present_settings() == AllocatorSettings(False, 64 * MIB, divisions=(8, 8, *[0] * 14))
+    assert len(taken) == 1, "a snapshot lists all blocks"
     found.update(expandable_segments=True, max_split_size=-1, roundup_power2_divisions={})
-    assert present_settings() == AllocatorSettings(is_expandable=True)
+    text[0] = "expandable_segments:True,max_non_split_rounding_mb: 40"
+    assert present_settings() == AllocatorSettings(is_expandable=True, most_left_unsplit=40 * MIB)
+    is_enabled[0] = False
+    with pytest.raises(lowtide.UnsupportedError, match="the caching allocator of CUDA is turned off"):
+        present_settings()
+    is_enabled[0] = True
+    monkeypatch.setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "0")
+    with pytest.raises(lowtide.UnsupportedError, match="leave out PYTORCH_NO_CUDA_MEMORY_CACHING"):
+        present_settings()
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(torch._C, "_accelerator_getAllocatorSettings", lambda: "a:1,expandable_segments:True")
+    text[0] = "a:1,expandable_segments:True"
     assert present_settings().is_exact
-    monkeypatch.setattr(torch._C, "_accelerator_getAllocatorSettings", lambda: "")
+    text[0] = ""
     assert not present_settings().is_exact
+    _cuda._settings_of.cache_clear()
 
 
 class Allocator:

@@ -1,6 +1,6 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records steps of CUDA on tensors of the CPU, with operators that take as many bytes as those of CUDA."""
+"""Records steps of CUDA on tensors of the CPU, with the dropout and the attention that CUDA has."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -16,7 +16,8 @@ _plain_attention = functional.scaled_dot_product_attention
 
 @contextmanager
 def operators_of_cuda() -> Iterator[None]:
-    """Within it, functions that call other operators on the CPU than on CUDA call such as take the same bytes.
+    """Within it, two functions that call other operators on the CPU than on CUDA call such as take the same bytes.
+    Names that a module has imported from torch.nn.functional itself, and torch.dropout(), stay as they are.
 
     Dropout is one operator with a mask of a byte per element. Attention keeps no matrix of weights although it has a
     dropout, because kernels of CUDA compute it again from a seed.

@@ -17,7 +17,7 @@ from torch.utils import _pytree as pytree
 
 from .._errors import InvalidError, UnsupportedError
 from ._absent_cuda import operators_of_cuda
-from ._device import CPU, can_record, device_of
+from ._device import CPU, can_record, device_of, is_host_number, present_device
 from ._places import PLACE, named_place, place_of, place_of_call, place_of_error
 from ._problem import BACKWARD, FORWARD
 from ._units import has_layout_of, is_random, storage_of, values_of
@@ -202,19 +202,16 @@ def checked_device(held: dict[str, torch.Tensor], inputs: Sequence[torch.Tensor]
         UnsupportedError: they are on several devices, or on one for which steps are not planned.
     """
     named = [*((f"{name!r}", one) for name, one in held.items()), *(("a tensor of the batch", one) for one in inputs)]
-    first, device = next(((name, one.device) for name, one in named if not _is_host_number(one)), ("", CPU))
+    device = present_device(one for _, one in named)
+    first = next((name for name, one in named if not is_host_number(one)), "")
     if device.type not in ("cpu", "cuda"):
         raise UnsupportedError(f"{first} is on the device {device}, and steps are planned on the CPU and on CUDA; move "
                                "the module and the batch to one of them")
     for name, one in named:
-        if one.device != device and not _is_host_number(one):
+        if one.device != device and not is_host_number(one):
             raise UnsupportedError(f"{name} is on the device {one.device}, and {first} on {device}; a step is planned "
                                    f"on one device: move the module and the batch there, as with .to({str(device)!r})")
     return device
-
-
-def _is_host_number(one: torch.Tensor) -> bool:
-    return bool(one.dim() == 0 and one.device == CPU)
 
 
 def check_nodes(graph: torch.fx.GraphModule, device: torch.device) -> None:

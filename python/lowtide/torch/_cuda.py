@@ -3,6 +3,8 @@
 """The caching allocator of PyTorch for CUDA: what it gives for a request, and how bytes and times are measured."""
 from __future__ import annotations
 
+import functools
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,12 +21,13 @@ LARGEST_SMALL = 1 << 20
 """Requests up to this are of the small pool, whose blocks are always split to the request."""
 MOST_LEFT = 1 << 20
 """What is left of a block of the large pool is split off only if it is more than this."""
-MOST_LEFT_UNSPLIT = 20 << 20
-"""The same for requests of `max_split_size_mb` and more, which take whole blocks."""
 LAG = 100_000_000
 """Cycles for which the device waits before a program, about 50 ms."""
 INTERVALS = 16
 """`roundup_power2_divisions` has a value for requests from 1 MiB, 2 MiB, 4 MiB and so on."""
+
+NO_CACHE = "PYTORCH_NO_CUDA_MEMORY_CACHING"
+"""This variable turns the allocator off, whatever its value is."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,9 @@ class AllocatorSettings:
     """`expandable_segments`: blocks of both pools are split to their requests."""
     max_split: int | None = None
     """`max_split_size_mb`, in bytes."""
+    most_left_unsplit: int = 20 << 20
+    """`max_non_split_rounding_mb`, in bytes: MOST_LEFT for requests of `max_split` and more, which take whole
+    blocks."""
     divisions: tuple[int, ...] = ()
     """`roundup_power2_divisions` for each of INTERVALS; empty or 0: not set."""
 
@@ -60,7 +66,7 @@ class AllocatorSettings:
         if self.is_expandable or rounded <= LARGEST_SMALL:
             return rounded
         is_whole = self.max_split is not None and rounded >= self.max_split
-        return rounded + (MOST_LEFT_UNSPLIT if is_whole else MOST_LEFT)
+        return rounded + (self.most_left_unsplit if is_whole else MOST_LEFT)
 
     def _divisions_of(self, size: int) -> int:
         if not self.divisions:
@@ -81,10 +87,22 @@ def present_settings() -> AllocatorSettings:
     if (backend := torch.cuda.get_allocator_backend()) != "native":
         raise UnsupportedError(f"the allocator of CUDA is {backend}, and only blocks of PyTorch's own one are known; "
                                "set PYTORCH_ALLOC_CONF=backend:native")
+    if NO_CACHE in os.environ or not torch._C._cuda_cudaCachingAllocator_is_enabled():
+        raise UnsupportedError("the caching allocator of CUDA is turned off, so nothing counts bytes; leave out "
+                               f"{NO_CACHE}, and turn it on")
+    return _settings_of(torch._C._accelerator_getAllocatorSettings())
+
+
+@functools.cache
+def _settings_of(text: str) -> AllocatorSettings:
+    """The settings while PYTORCH_ALLOC_CONF is this text. A snapshot has them as PyTorch reads them, and lists all
+    blocks, so one is enough."""
+    rounding = re.search(r"max_non_split_rounding_mb:\s*(\d+)", text)
     found = torch.cuda.memory._snapshot()["allocator_settings"]
     table = found.get("roundup_power2_divisions", {})
     split = int(found.get("max_split_size", -1))
     return AllocatorSettings(bool(found.get("expandable_segments", False)), split if 0 < split < 1 << 62 else None,
+                             20 << 20 if rounding is None else int(rounding[1]) << 20,
                              tuple(int(table.get(str(1 << at), 0)) for at in range(INTERVALS)) if table else ())
 
 
@@ -121,8 +139,9 @@ class CudaMeter:
 class CudaTimer:
     """Times between events on the stream of the step, so that no run waits for the one before.
 
-    Python takes longer to launch a small kernel than the device to run it. So the device lags behind: then events are
-    as far apart as kernels take.
+    Python takes longer to launch a small kernel than the device to run it. After prepare(), the device lags behind for
+    LAG: as long as it does, events are as far apart as kernels take. Behind that, or without it, they include what
+    launches take longer.
     """
 
     def __init__(self, device: torch.device) -> None:

@@ -298,6 +298,16 @@ def device_of(device: torch.device) -> Device:
                            "the batch to one of them")
 
 
+def present_device(tensors: Iterable[torch.Tensor]) -> torch.device:
+    """The device of a step on these tensors: that of the first one that is no number on the CPU."""
+    return next((one.device for one in tensors if not is_host_number(one)), CPU)
+
+
+def is_host_number(one: torch.Tensor) -> bool:
+    """Whether a tensor may be on the CPU, whatever the device of the step is."""
+    return bool(one.dim() == 0 and one.device == CPU)
+
+
 def can_record(device: torch.device) -> bool:
     """Whether autograd runs on tensors without memory of this device. For those of CUDA, it asks for a GPU."""
     return bool(device.type == "cpu" or torch.cuda.is_available())

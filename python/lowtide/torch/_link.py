@@ -186,7 +186,7 @@ class CudaCopies:
 
 
 def _pinned(size: int) -> torch.Tensor:
-    """Memory that copies read and write beside the runs. PyTorch pins the next power of two."""
+    """Memory that copies read and write beside the runs. By default, PyTorch pins the next power of two."""
     return torch.empty(size, dtype=torch.uint8, pin_memory=True)
 
 

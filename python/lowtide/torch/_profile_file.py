@@ -17,7 +17,7 @@ from torch.optim import Optimizer
 from .._errors import Error, InvalidError, IoError, MalformedError, MismatchError, read_text, write_text
 from .._request import StrPath
 from ._build import Batch, BuiltStep
-from ._device import CPU_DEVICE, device_of
+from ._device import device_of, present_device
 from ._link import HostLink
 from ._problem import WORKSPACES, UnitCost, names_of
 from ._units import values_of
@@ -140,7 +140,7 @@ def _owner_of(module: torch.nn.Module, optimizer: Optimizer | None) -> dict[str,
     groups = [] if optimizer is None else optimizer.param_groups
     options = [f"fused={group.get('fused')} foreach={group.get('foreach')}" for group in groups]
     cpu = f"{platform.machine()} {torch.backends.cpu.get_cpu_capability()}"
-    device = device_of(held[0][1].device) if held else CPU_DEVICE
+    device = device_of(present_device(one for _, one in held))
     named = {} if (kind := device.name()) is None else {"device": kind}
     return {"lowtide": version("lowtide"), "torch": torch.__version__, "cpu": cpu, **named,
             "optimizer": " ".join([type(optimizer).__name__, *options]),

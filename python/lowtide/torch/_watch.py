@@ -11,7 +11,7 @@ import torch
 from torch.optim import Optimizer
 
 from ._capture import has_hooks
-from ._device import CPU_DEVICE, device_of
+from ._device import CPU_DEVICE, device_of, present_device
 from ._optimizers import has_step_hooks
 
 
@@ -30,8 +30,8 @@ class ModuleWatch:
         # All of them are held, so that no other tensor can have the identity of one.
         self._tensors: list[torch.Tensor] = [*module.parameters(), *module.buffers()]
         self._states = [_state_of(one) for one in self._tensors]
-        kinds = [one.device for one in self._tensors if one.device.type in ("cpu", "cuda")]
-        self.device = device_of(kinds[0]) if kinds else CPU_DEVICE
+        device = present_device(self._tensors)
+        self.device = device_of(device) if device.type in ("cpu", "cuda") else CPU_DEVICE  # capture() refuses others
         self._plain = [(vars(one), key) for one in self._modules for key, value in vars(one).items()
                        if _is_plain(value)]
 
