@@ -275,7 +275,7 @@ def test_a_failing_measurement_waits_for_its_copies(monkeypatch):
         drained.clear()
         raise torch.OutOfMemoryError("as CUDA raises it")
 
-    monkeypatch.setattr("lowtide.torch._step.measured_costs", fail)
+    monkeypatch.setattr("lowtide.torch._step_plan.measured_costs", fail)
     with pytest.raises(torch.OutOfMemoryError):
         pair.step(budget="1GiB", example=batch, offload="host")
     assert drained

@@ -19,8 +19,8 @@ def no_measuring(monkeypatch):
         raise AssertionError("something is measured")
 
     def begin():
-        monkeypatch.setattr("lowtide.torch._step.measured_costs", forbid)
-        monkeypatch.setattr("lowtide.torch._step.measured_trials", forbid)
+        monkeypatch.setattr("lowtide.torch._step_plan.measured_costs", forbid)
+        monkeypatch.setattr("lowtide.torch._step_plan.measured_trials", forbid)
     return begin
 
 

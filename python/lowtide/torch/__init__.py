@@ -9,7 +9,8 @@ except ImportError as error:
 from ._backend import Backend, backend
 from ._checkpoint import RegionPolicy, checkpoint_policy
 from ._estimate import BudgetPoint, HeldBytes, StepEstimate, estimate
-from ._step import StepMeasure, StepPlan, TrainStep
+from ._step import StepMeasure, TrainStep
+from ._step_plan import StepPlan
 from ._train import train_step
 
 __all__ = [

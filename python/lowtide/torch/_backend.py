@@ -29,7 +29,8 @@ from ._partition import halves, measured, program_of_joint
 from ._program import below_autograd
 from ._report import report_of, shown_bytes
 from ._search import page_of, refusal_of, solve
-from ._step import MEASUREMENTS, MOST_PLANS
+from ._step import MOST_PLANS
+from ._step_plan import MEASUREMENTS
 from ._units import storage_of
 
 PLAN = "lowtide_plan"
@@ -98,8 +99,7 @@ class Backend:
         measure() found beside the prediction."""
         plan = self._planned_last()
         number = next(at for at, one in enumerate(self.plans) if one is plan)
-        budget = None if self.budget is None else plan.sequence.budget
-        return page_of(plan.problem, budget, f"graph {number}", plan.measured)
+        return page_of(plan.problem, plan.sequence, f"graph {number}", plan.measured)
 
     def measure(self, run: Callable[[], Any]) -> int:
         """Runs forward and backward pass, and returns the peak of what they held, with all that counts (docs/torch.md).

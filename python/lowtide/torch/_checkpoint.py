@@ -34,7 +34,7 @@ from ._regions import (
 )
 from ._report import shown_bytes
 from ._search import total_of
-from ._step import arguments_of
+from ._step_plan import arguments_of
 
 EFFORT = 100_000_000
 """Work units of the search for each of a few budgets, whose reruns policies begin with."""

@@ -104,6 +104,10 @@ class StepProblem:
         """What a state takes, with the objects of its tensor and of its views."""
         return self.rounded(self.states[name]) + self._views_of(name)
 
+    def bytes_of_states(self) -> int:
+        """What is live at all times."""
+        return sum(map(self.bytes_of_state, self.states))
+
     def _bytes_of(self, output: Output) -> int:
         return self.rounded(output.size) + self._views_of(output)
 

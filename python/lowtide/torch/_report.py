@@ -19,7 +19,7 @@ OTHER_STATES = {"gradient of": "held gradients", "inverse scale": "scale of the 
 def report_of(problem: StepProblem, sequence: BudgetSequence, *, has_budget: bool) -> str:
     """The budget, the peak and what holds it, what runs again, and the time that it adds."""
     names = names_of(problem)
-    states = sum(map(problem.bytes_of_state, problem.states))
+    states = problem.bytes_of_states()
     lines = []
     if has_budget:
         lines.append(f"budget {shown_bytes(sequence.budget)}, kept: the peak is {shown_bytes(sequence.peak)}")
@@ -58,8 +58,9 @@ def text_of_beside(others: int) -> str:
 
 def text_of_measured(predicted: int, peak: int, seconds: float) -> str:
     """What a step took, beside the predicted peak."""
-    return (f"measured: the peak is {shown_bytes(peak)}, {peak / max(predicted, 1) - 1:+.2%} beside the predicted one; "
-            f"the step took {1e3 * seconds:.1f} ms")
+    share = peak / max(predicted, 1) - 1
+    return (f"measured: the peak is {shown_bytes(peak)}, {abs(share):.2%} {'above' if share > 0 else 'below'} the "
+            f"predicted one; the step took {1e3 * seconds:.1f} ms")
 
 
 def _moved(problem: StepProblem, names: list[str], sequence: TransferSequence) -> list[str]:

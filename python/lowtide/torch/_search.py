@@ -34,8 +34,8 @@ def kept(problem: StepProblem, budget: int | str | None, uncounted: str = "") ->
     if sequence.outcome == "not_found" and problem.link is None:
         least = _least(problem)  # goes on, because a refusal near the least budget would be a matter of chance
         if least.peak < sequence.peak:
-            fits = budget is None or least.peak <= budget
-            sequence = replace(least, budget=sequence.budget, outcome="found" if fits else "not_found")
+            outcome = "found" if least.peak <= sequence.budget else "not_found"
+            sequence = replace(least, budget=sequence.budget, outcome=outcome)
     if not sequence.fits:
         raise InvalidError(refusal_of(problem, sequence) + uncounted)
     return sequence
@@ -83,15 +83,17 @@ def solve(problem: StepProblem, budget: int | None) -> BudgetSequence:
     return keep_budget(mapping, budget, effort=EFFORT, link=problem.link)
 
 
-def page_of(problem: StepProblem, budget: int | None, name: str, measured: int | None = None) -> str:
-    """A page with what solve() finds.
+def page_of(problem: StepProblem, sequence: BudgetSequence, name: str, measured: int | None = None) -> str:
+    """A page with a sequence that kept() or solve() found.
 
     Args:
         measured: the peak that a process had, in bytes.
     """
     mapping = problem.as_mapping()
-    limit, effort = (total_of(mapping), 0) if budget is None else (budget, EFFORT)
-    return budget_page(mapping, limit, effort=effort, name=name, link=problem.link, measured=measured)
+    if problem.link is not None:  # the same search finds the same sequence again, with its transfers
+        return budget_page(mapping, sequence.budget, effort=EFFORT, name=name, link=problem.link, measured=measured)
+    agreed = [[int(run) for run in sequence.runs]]  # a group of all runs allows no other sequence
+    return budget_page({**mapping, "groups": agreed}, sequence.budget, effort=0, name=name, measured=measured)
 
 
 def total_of(mapping: dict[str, Any]) -> int:

@@ -4,59 +4,29 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
 from torch.autograd.graph import increment_version
-from torch.fx import GraphModule
 from torch.optim import Optimizer
 
 from .._errors import InvalidError, MismatchError, OverLimitError, UnsupportedError
-from .._ordering import BudgetSequence
-from ._arena import Arena, arena_of, trim_heap
-from ._build import Batch, BuiltStep, adding_step, build_step, checked_batch
+from ._build import Batch, adding_step, build_step, checked_batch
 from ._capture import Captured, LossFunction
-from ._gradients import GradientOptions, Gradients
-from ._host import host_bytes_of
+from ._gradients import GradientOptions
 from ._link import Copies, drained_on_errors
-from ._offload import copies_for, program_for, with_link
-from ._optimizers import measured_trials
-from ._problem import StepProblem, UnitCost
-from ._profile import measured_costs
+from ._offload import copies_for, with_link
+from ._optimizers import state_bytes
 from ._profile_file import ProfileFile
-from ._program import below_autograd, placeholders_of
+from ._program import below_autograd
 from ._report import report_of, text_of_measured
-from ._search import LEAST, kept, lowest_sequence, page_of, solve
+from ._search import LEAST, kept, page_of
+from ._step_plan import StepPlan, arguments_of, keep_free, measured_sequence, placed_plan, plan_of
 from ._watch import ModuleWatch, OptimizerWatch
 
 MOST_PLANS = 8
 """A step plans for at most this many forms of batches and modes of the module."""
-MEASUREMENTS = 2
-"""Costs are measured this often before a plan is final, each time in the program of the plan before."""
-ARENAS = 3
-"""Sequences for which an arena is tried."""
-
-
-@dataclass(frozen=True)
-class StepPlan:
-    """What a step does for one set of shapes."""
-
-    captured: Captured
-    problem: StepProblem
-    sequence: BudgetSequence
-    program: GraphModule
-    gradients: Gradients
-    arena: Arena | None = None
-    written: tuple[int, ...] = ()
-    """The arguments that the program writes over, by their places."""
-    limit: int | None = None
-    """Bytes that the sequence was searched for, if the arena needs more than its blocks."""
-
-    @property
-    def host_bytes(self) -> int:
-        """Bytes of the host that hold what is outside, beside the budget."""
-        return host_bytes_of(self.sequence)
 
 
 class StepMeasure(NamedTuple):
@@ -90,7 +60,8 @@ class TrainStep:
         self._optimizer_watch: OptimizerWatch | None = None
         self._pending = 0
         self._norm: torch.Tensor | None = None
-        self._has_run = False
+        self._ran: list[StepPlan] = []
+        """Plans by which a step has run."""
         self._measured: tuple[StepPlan, StepMeasure] | None = None
 
     def __call__(self, *batch: Any, update: bool | None = None) -> torch.Tensor:
@@ -107,14 +78,10 @@ class TrainStep:
         If it raises while operators run, parameters, gradients and statistics may be changed in part: load a
         checkpoint.
         """
-        if update is not None and self._options.accumulate == 1:
-            raise InvalidError("each call of this step updates; give train_step() accumulate=2 or more to choose")
-        updates = self._pending + 1 >= self._options.accumulate if update is None else update
         checked = checked_batch(batch)
-        before, plan = self._last, self._plans_for(checked)[0 if updates else 1]
-        if before is not None and before is not plan and before.arena is not None:
-            before.arena.give_back()  # two arenas would take more than the budget
-        self._last = plan
+        updates = self._updates(update)
+        plan = self._plans_for(checked)[0 if updates else 1]
+        self._use(plan)
         plan.gradients.begin()
         given = arguments_of(plan, checked)
         with (below_autograd(), nullcontext() if plan.arena is None else plan.arena.placed(),
@@ -127,8 +94,14 @@ class TrainStep:
             self._end(plan)
         else:
             self._pending += 1
-        self._has_run = True
+        self._note_run(plan)
         return loss
+
+    def _updates(self, update: bool | None) -> bool:
+        """Whether the next call updates."""
+        if update is not None and self._options.accumulate == 1:
+            raise InvalidError("each call of this step updates; give train_step() accumulate=2 or more to choose")
+        return self._pending + 1 >= self._options.accumulate if update is None else update
 
     def measure(self, *batch: Any, update: bool | None = None) -> StepMeasure:
         """Runs one step as a call does, and measures it. report() then has this beside the prediction.
@@ -137,24 +110,57 @@ class TrainStep:
             batch, update: as of a call.
 
         Raises:
-            InvalidError: no step has run yet. The first one makes what the optimizer keeps, and libraries make theirs.
+            InvalidError: this is not a step like those that follow. The first one of a plan makes what libraries keep,
+                and the first update what the optimizer keeps. With `accumulate`, gradients are held behind the first
+                batch.
         """
-        if not self._has_run:
-            raise InvalidError("no step has run yet, and the first one takes more than others; call the step before")
-        self.plan(*batch)
-        device = self._planned_last().problem.device
+        plan = self._plans_for(checked_batch(batch))[0 if self._updates(update) else 1]
+        self._check_steady(plan)
+        device = plan.problem.device
         timer = device.timer()
-        timer.prepare()
         with device.meter() as meter:
             timer.start()
             self(*batch, update=update)
             timer.stop()
             took = meter.peak
-        plan = self._planned_last()
-        states = sum(map(plan.problem.bytes_of_state, plan.problem.states))
-        measured = StepMeasure(states + took, timer.take()() / 1e9)
+        measured = StepMeasure(plan.problem.bytes_of_states() + took, timer.take()() / 1e9)
         self._measured = plan, measured
         return measured
+
+    def _note_run(self, plan: StepPlan) -> None:
+        if not any(one is plan for one in self._ran):
+            self._ran.append(plan)
+
+    def _check_steady(self, plan: StepPlan) -> None:
+        """Raises if the next call makes what is there in all later ones, which measure() would count twice."""
+        if not any(one is plan for one in self._ran):
+            raise InvalidError("no step has run by this plan yet, and the first one takes more than others; call the "
+                               "step before")
+        if self._options.accumulate > 1 and self._pending == 0:
+            raise InvalidError("no gradient is held before the first batch behind an update; measure a later batch")
+        if self._optimizer_watch is None or self._optimizer is None:
+            return
+        trained = {name: one for name, one in self._module.named_parameters() if one.requires_grad}
+        makes = state_bytes(self._optimizer, trained, plan.captured.device)
+        first = next((name for name, made in makes.items() if made and not self._optimizer.state.get(trained[name])),
+                     None)
+        if first is not None:
+            raise InvalidError(f"the optimizer keeps nothing for {first!r} yet, and makes it at its first update; call "
+                               "the step until it has updated")
+
+    def _use(self, plan: StepPlan) -> None:
+        """The latest plan. Only its arena has memory, because two would take more than the budget."""
+        if self._last is not None and self._last is not plan and self._last.arena is not None:
+            self._last.arena.give_back()
+        self._last = plan
+
+    def _forget_plans(self) -> None:
+        """Nothing of them stays: they hold tensors of the module."""
+        if self._last is not None and self._last.arena is not None:
+            self._last.arena.give_back()
+        self._plans.clear()
+        self._ran.clear()
+        self._last = self._measured = None
 
     def _end(self, plan: StepPlan) -> None:
         """Behind a program with updates."""
@@ -168,14 +174,15 @@ class TrainStep:
 
     def plan(self, *batch: Any) -> StepPlan:
         """The plan for batches of this form that are updated with, without running it."""
-        self._last = self._plans_for(checked_batch(batch))[0]
-        return self._last
+        plan = self._plans_for(checked_batch(batch))[0]
+        self._use(plan)
+        return plan
 
     def _plans_for(self, batch: Batch) -> tuple[StepPlan, StepPlan]:
         optimizer = self._optimizer_watch
         if self._watch is None or not self._watch.is_same() or (optimizer is not None and not optimizer.is_same()):
-            self._plans.clear()
-            self._last, self._watch = None, ModuleWatch(self._module)
+            self._forget_plans()
+            self._watch = ModuleWatch(self._module)
             plans_updates = self._optimizer is not None and not self._options.keeps
             self._optimizer_watch = OptimizerWatch(self._optimizer) if plans_updates else None
         form = self._form_of(batch, self._watch)
@@ -188,7 +195,7 @@ class TrainStep:
             plain_values = self._watch.plain_values()
             planned = self._planned(batch)
             if self._watch.forget_changed(plain_values):
-                self._plans.clear()
+                self._forget_plans()
                 form = self._form_of(batch, self._watch)
             self._plans[form] = planned
         return self._plans[form]
@@ -197,7 +204,7 @@ class TrainStep:
         """For copies and pickles: they plan again, with the tensors of their own module and optimizer. Parameters are
         copied without `.grad`."""
         return {**self.__dict__, "_plans": {}, "_last": None, "_watch": None, "_norm": None, "_copies": None,
-                "_has_run": False, "_measured": None, "_optimizer_watch": None, "pending": self.state_dict()}
+                "_ran": [], "_measured": None, "_optimizer_watch": None, "pending": self.state_dict()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         pending = state.pop("pending")
@@ -247,9 +254,9 @@ class TrainStep:
         """A page that works offline, with the values of the plan of the latest call over its runs, and with what
         measure() found beside the prediction."""
         plan = self._planned_last()
-        budget = plan.sequence.budget if plan.limit is None else plan.limit
         measured = self._measured[1].peak if self._measured is not None and self._measured[0] is plan else None
-        return page_of(plan.problem, None if self._budget is None else budget, type(self._module).__name__, measured)
+        sequence = plan.sequence if plan.limit is None else replace(plan.sequence, budget=plan.limit)
+        return page_of(plan.problem, sequence, type(self._module).__name__, measured)
 
     def _planned_last(self) -> StepPlan:
         if self._last is None:
@@ -290,87 +297,17 @@ class TrainStep:
             self._profile.apply(built, batch)
             sequence = kept(built.problem, self._budget)
         else:
-            sequence = _measured_plan(built, self._budget, batch)
+            sequence = measured_sequence(built, self._budget, batch)
             if self._profile is not None:
                 self._profile.add(built, batch)
-        _keep_free(built, sequence)
         if self._has_arena:
-            return (placed := _placed_plan(built, sequence, batch, grows=self._budget == LEAST)), placed
-        updating = _plan_of(built, sequence)
+            return (placed := placed_plan(built, sequence, batch, grows=self._budget == LEAST)), placed
+        keep_free(built, sequence)
+        updating = plan_of(built, sequence)
         if self._options.accumulate == 1:
             return updating, updating
         adding = adding_step(built)
-        return updating, _plan_of(adding, kept(adding.problem, self._budget))
-
-
-def _plan_of(built: BuiltStep, sequence: BudgetSequence, arena: Arena | None = None) -> StepPlan:
-    program = program_for(built, sequence, has_marks=arena is not None)
-    written = placeholders_of(program, built.problem.written_states())
-    return StepPlan(built.captured, built.problem, sequence, program, built.gradients, arena, written)
-
-
-def _placed_plan(built: BuiltStep, sequence: BudgetSequence, batch: Batch, *, grows: bool) -> StepPlan:
-    """A plan with an arena. Bytes between blocks count: if there are too many, the sequence gets as much less.
-
-    Args:
-        grows: the budget becomes larger instead.
-
-    Raises:
-        InvalidError: no arena was found that keeps the budget.
-    """
-    budget = sequence.budget
-    for _ in range(ARENAS):
-        arena = arena_of(built, list(sequence.runs), arguments_of(built, batch))
-        excess = sequence.peak + arena.bytes - arena.bound - budget
-        if excess <= 0 or grows:
-            trim_heap()
-            plan = _plan_of(built, replace(sequence, budget=budget + max(excess, 0)), arena)
-            if grows:
-                return replace(plan, limit=budget)
-            return replace(plan, limit=sequence.budget if sequence.budget < budget else None)
-        sequence = solve(built.problem, sequence.budget - excess)
-        if not sequence.fits:
-            break
-    raise InvalidError(f"no arena was found for the budget of {budget:,} B: the blocks of its sequences leave gaps; "
-                       "give a larger budget, or arena=False")
-
-
-def _measured_plan(built: BuiltStep, budget: int | str, batch: Batch) -> BudgetSequence:
-    """The sequence for costs that are measured in the memory of sequences before. They become those of the problem."""
-    problem = built.problem
-    problem.costs[len(problem.units.units):] = measured_trials(built.trials, problem.device)
-    is_least = isinstance(budget, str)
-    sequence = lowest_sequence(problem)[1] if is_least else kept(problem, budget, "; scratch of operators comes on top")
-    for left in reversed(range(MEASUREMENTS)):
-        problem.costs = _measured(built, sequence, batch)
-        sequence = lowest_sequence(problem)[1] if is_least and left > 0 else kept(problem, budget)
-    return sequence
-
-
-def _measured(built: BuiltStep, sequence: BudgetSequence, batch: Batch) -> list[UnitCost]:
-    """Costs of the units in the program of a sequence, as they are in its memory."""
-    units = built.problem.units
-    _keep_free(built, sequence)
-    dry = program_for(built, sequence, is_dry=True)
-    count = len(units.units)
-    with drained_on_errors(built.copies):
-        found = measured_costs(dry, units.units, arguments_of(built, batch), built.problem.costs[:count],
-                               built.problem.device)
-    built.problem.note_workspaces(found.kept)
-    return found.costs + built.problem.costs[count:]
-
-
-def _keep_free(built: BuiltStep, sequence: BudgetSequence) -> None:
-    """What a step takes and gives back stays with the process for the next one, as far as the allocator can."""
-    states = sum(map(built.problem.bytes_of_state, built.problem.states))
-    built.problem.device.keep_free(max(sequence.peak - states, 0))
-
-
-def arguments_of(plan: BuiltStep | StepPlan, batch: Batch) -> list[torch.Tensor]:
-    """What a program takes."""
-    scale = plan.gradients.scale()
-    return [*plan.captured.parameters.values(), *plan.captured.constants.values(), *batch.tensors,
-            *([] if scale is None else [scale])]
+        return updating, plan_of(adding, kept(adding.problem, None if self._budget is None else sequence.budget))
 
 
 def _accumulate(captured: Captured, gradients: list[torch.Tensor | None]) -> None:

@@ -59,7 +59,7 @@ def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
         IoError, MalformedError, MismatchError: the profile cannot be read or written, or is of something else.
     """
     options = options_of(gradients, optimizer, clip_norm=clip_norm, scaler=scaler, accumulate=accumulate)
-    limit = LEAST if budget == LEAST else budget_of(budget)
+    limit = LEAST if isinstance(budget, str) and budget == LEAST else budget_of(budget)
     if limit == LEAST and offload is not None:
         raise UnsupportedError("the least budget is searched without the memory of the host; give a budget in bytes")
     if arena and accumulate > 1:
