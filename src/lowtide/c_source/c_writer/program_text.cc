@@ -100,8 +100,8 @@ std::string kernels_text(const CProgram& program) {
   for (const std::string_view one : c_texts(names)) text += std::string(one) + "\n";
   // A kernel that is called once would become a part of the run, whose stack is then in use at all calls. A copy of a
   // kernel for two known places in the arena, with elements of two sizes, would be left out by gcc 12 with -O2: there,
-  // one pointer is computed from the other, and the writes seem to have no effect. So gcc compiles a kernel as if it did
-  // not see its calls.
+  // one pointer is computed from the other, and the writes seem to have no effect. So gcc compiles a kernel as if it
+  // did not see its calls.
   const std::set<std::string_view> kernels(names.begin(), names.end());
   for (const std::string_view name : kernels) {
     const std::string head = "static void lowtide_" + std::string(name) + "(";
