@@ -1,45 +1,34 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# The kernels on f32, in lowtide_f32_kernels. Those of elements are made of a template and a row here.
-set(lowtide_f32_kernels
+# The kernels on f32. Those of elements are made of a template and a row here.
+list(APPEND kernels
   f32/move_f32.c f32/pick.c f32/scale_f32.c f32/normalize_f32.c f32/softmax_f32.c f32/log_softmax_f32.c
   f32/max_pool_2d_f32.c f32/average_pool_2d_f32.c f32/conv_2d_f32.c f32/conv_transpose_2d_f32.c f32/matmul_f32.c
   f32/resize_2d_f32.c)
 
-# Makes a kernel of a template. Further arguments are KEY VALUE.
-function(lowtide_make_f32 template NAME)
-  while(ARGN)
-    list(POP_FRONT ARGN key value)
-    set(${key} "${value}")
-  endwhile()
-  set(made "${CMAKE_CURRENT_BINARY_DIR}/made/${NAME}.c")
-  configure_file("${source_folder}/f32/${template}.c.in" "${made}" @ONLY)
-  set(lowtide_f32_kernels ${lowtide_f32_kernels} "${made}" PARENT_SCOPE)
-endfunction()
-
 # Kernels of one operand: without numbers, with a, or with a and b.
 macro(lowtide_make_unary NAME MEANING RESULT)
-  lowtide_make_f32(unary ${NAME} MEANING "${MEANING}" INPUT float OUTPUT float RESULT "${RESULT}")
+  lowtide_make_kernel(f32/unary ${NAME} MEANING "${MEANING}" INPUT float OUTPUT float RESULT "${RESULT}")
 endmacro()
 macro(lowtide_make_with_number NAME MEANING RESULT)
-  lowtide_make_f32(unary_with_number ${NAME} MEANING "${MEANING}" INPUT float OUTPUT float RESULT "${RESULT}")
+  lowtide_make_kernel(f32/unary_with_number ${NAME} MEANING "${MEANING}" INPUT float OUTPUT float RESULT "${RESULT}")
 endmacro()
 macro(lowtide_make_with_numbers NAME MEANING RESULT)
-  lowtide_make_f32(unary_with_numbers ${NAME} MEANING "${MEANING}" INPUT float OUTPUT float RESULT "${RESULT}")
+  lowtide_make_kernel(f32/unary_with_numbers ${NAME} MEANING "${MEANING}" INPUT float OUTPUT float RESULT "${RESULT}")
 endmacro()
 macro(lowtide_make_binary NAME INPUT OUTPUT MEANING RESULT)
-  lowtide_make_f32(binary ${NAME} MEANING "${MEANING}" INPUT ${INPUT} OUTPUT ${OUTPUT} RESULT "${RESULT}")
+  lowtide_make_kernel(f32/binary ${NAME} MEANING "${MEANING}" INPUT ${INPUT} OUTPUT ${OUTPUT} RESULT "${RESULT}")
 endmacro()
 macro(lowtide_make_reduce NAME MEANING FIRST NEXT LAST)
-  lowtide_make_f32(reduce ${NAME} MEANING "${MEANING}" FIRST "${FIRST}" NEXT "${NEXT}" LAST "${LAST}")
+  lowtide_make_kernel(f32/reduce ${NAME} MEANING "${MEANING}" FIRST "${FIRST}" NEXT "${NEXT}" LAST "${LAST}")
 endmacro()
 macro(lowtide_make_cast FROM INPUT TO OUTPUT)
   set(lowtide_result "(${OUTPUT})x")
   if("${TO}" STREQUAL "bool")
     set(lowtide_result "(uint8_t)(x != 0)")
   endif()
-  lowtide_make_f32(unary cast_${FROM}_${TO} MEANING "Converts elements." INPUT ${INPUT} OUTPUT ${OUTPUT}
+  lowtide_make_kernel(f32/unary cast_${FROM}_${TO} MEANING "Converts elements." INPUT ${INPUT} OUTPUT ${OUTPUT}
                    RESULT "${lowtide_result}")
 endmacro()
 
@@ -87,7 +76,7 @@ lowtide_make_with_numbers(hard_sigmoid_f32 "a * x + b, from 0 to 1." "fminf(fmax
 lowtide_make_with_numbers(selu_f32 "b * x, or a * b * (exp(x) - 1) below 0." "x < 0.0f ? a * b * expm1f(x) : b * x")
 lowtide_make_with_numbers(shrink_f32 "x moved by a towards 0, and 0 where it is from -b to b."
                           "x < -b ? x + a : (x > b ? x - a : 0.0f)")
-lowtide_make_f32(unary not_u8 MEANING "Whether elements are false." INPUT uint8_t OUTPUT uint8_t
+lowtide_make_kernel(f32/unary not_u8 MEANING "Whether elements are false." INPUT uint8_t OUTPUT uint8_t
                  RESULT "(uint8_t)(x == 0)")
 
 foreach(type IN ITEMS "f32 float" "i64 int64_t")
@@ -100,7 +89,7 @@ foreach(type IN ITEMS "f32 float" "i64 int64_t")
   lowtide_make_binary(equal_${name} ${element} uint8_t "Whether elements are equal." "(uint8_t)(a == b)")
   lowtide_make_binary(less_${name} ${element} uint8_t "Whether x is below y." "(uint8_t)(a < b)")
   lowtide_make_binary(less_or_equal_${name} ${element} uint8_t "Whether x is not above y." "(uint8_t)(a <= b)")
-  lowtide_make_f32(where where_${name} INPUT ${element})
+  lowtide_make_kernel(f32/where where_${name} INPUT ${element})
 endforeach()
 lowtide_make_binary(divide_f32 float float "Quotients." "a / b")
 lowtide_make_binary(maximum_f32 float float "The larger elements." "a > b || a != a ? a : b")
@@ -122,10 +111,10 @@ lowtide_make_reduce(reduce_product_f32 "Products." "1.0f" "result * x" "result")
 lowtide_make_reduce(reduce_sum_f32 "Sums." "0.0f" "result + x" "result")
 lowtide_make_reduce(reduce_sum_square_f32 "Sums of squares." "0.0f" "result + x * x" "result")
 
-lowtide_make_f32(arg arg_max_f32 MEANING "largest" BETTER ">" WORSE "<")
-lowtide_make_f32(arg arg_min_f32 MEANING "smallest" BETTER "<" WORSE ">")
-lowtide_make_f32(gather gather_i32 INPUT int32_t)
-lowtide_make_f32(gather gather_i64 INPUT int64_t)
+lowtide_make_kernel(f32/arg arg_max_f32 MEANING "largest" BETTER ">" WORSE "<")
+lowtide_make_kernel(f32/arg arg_min_f32 MEANING "smallest" BETTER "<" WORSE ">")
+lowtide_make_kernel(f32/gather gather_i32 INPUT int32_t)
+lowtide_make_kernel(f32/gather gather_i64 INPUT int64_t)
 
 lowtide_make_cast(f32 float i64 int64_t)
 lowtide_make_cast(f32 float i32 int32_t)
