@@ -64,7 +64,7 @@ def row_of(given, path, runtime):
         seconds = times_of(given, case, data, runtime)
         row |= {"arena": case.report["arena_bytes"], "weights": case.report["weights_bytes"],
                 "stack_bound": case.report["stack_bytes"]}
-        if exported.missing_arm() is None:
+        if not exported.missing_tools():
             name = case.report["name"]
             program = case.link("mps2-an385")
             row["arena_linked"] = exported.sections(program)[".arena"]

@@ -16,11 +16,16 @@ KWS = exported.ROOT / "tests/files/tflite/kws_dscnn_int8.tflite"
 
 @pytest.fixture(scope="session")
 def runtime():
-    reason = runtimes.missing()
-    if reason:
-        pytest.skip(f"the runtime of TFLite Micro is missing: {reason}")
+    runtimes.check_present()
     with runtimes.Runtime() as one:
         yield one
+
+
+@pytest.fixture(scope="session")
+def boards():
+    """The boards of QEMU can run programs."""
+    if missing := exported.missing_tools():
+        pytest.fail(f"missing: {', '.join(missing)}; scripts/install_dependencies --tests installs what boards need")
 
 
 @pytest.fixture(scope="session")

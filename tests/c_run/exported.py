@@ -42,9 +42,9 @@ int main(void) {
 """
 
 
-def missing_arm():
-    """What the tests on boards lack, or None."""
-    return next((tool for tool in (ARM + "gcc", "qemu-system-arm") if shutil.which(tool) is None), None)
+def missing_tools():
+    """What programs for boards need and this machine lacks."""
+    return [tool for tool in (ARM + "gcc", "qemu-system-arm") if shutil.which(tool) is None]
 
 
 def call(*words, **options):

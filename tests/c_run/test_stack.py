@@ -21,7 +21,7 @@ def test_the_table_has_only_kernels():
     assert not KNOWN.keys() - CALLS.keys()
 
 
-@pytest.mark.skipif(exported.missing_arm() is not None, reason=f"{exported.missing_arm()} is missing")
+@pytest.mark.usefixtures("boards")
 @pytest.mark.parametrize("level", ["-O2", "-Os"])
 def test_kernels_take_what_the_table_says(tmp_path, level):
     source = tmp_path / "kernels.c"

@@ -22,6 +22,8 @@ import stateful
 # Outputs in floating point may differ in the last bits.
 FLOAT_TOLERANCE = 2e-6
 
+# Operators without kernels of C source.
+WITHOUT = ("ADD_N", "MIRROR_PAD")
 
 # Models of an operator with attributes drawn by a seed, by name.
 MAKERS = {name: functools.partial(single.make, name) for name in single.OPERATORS} | {

@@ -12,10 +12,7 @@ MODELS = sorted((pathlib.Path(__file__).resolve().parent.parent / "files/tflite"
 @pytest.fixture(scope="session")
 def runtime():
     """The runtime of TFLite Micro."""
-    reason = runtimes.missing()
-    if reason:
-        pytest.fail(f"the runtime of TFLite Micro is missing: {reason}; install tests/tflm/requirements.txt, or leave "
-                    "these tests out with scripts/test --without tflite")
+    runtimes.check_present()
     with runtimes.Runtime() as one:
         yield one
 

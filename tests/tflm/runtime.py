@@ -52,6 +52,13 @@ def missing():
     return None if done.returncode == 0 else (done.stderr.strip() or "it crashed").splitlines()[-1]
 
 
+def check_present():
+    """Raises RuntimeError, with a way out, if the runtime cannot be used here."""
+    if reason := missing():
+        raise RuntimeError(f"the runtime of TFLite Micro is missing: {reason}; install tests/tflm/requirements.txt, or "
+                           "leave these tests out with scripts/test --without tflite")
+
+
 def allocations(text):
     """The bytes of head and tail in the report of the runtime; the last report counts."""
     found = {part: re.findall(rf"Arena allocation {part} (\d+) bytes", text) for part in ("head", "tail")}

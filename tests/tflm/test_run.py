@@ -9,38 +9,44 @@ import pytest
 import single
 from conftest import MODELS
 
-PROGRAM = os.environ.get("LOWTIDE_PROGRAM")
-pytestmark = pytest.mark.skipif(not PROGRAM, reason="LOWTIDE_PROGRAM is not set: this build runs no TFLite models")
 KINDS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MAX_POOL_2D", "SOFTMAX")
 
 
-def assert_same(runtime, data, seed):
+@pytest.fixture(scope="module")
+def lowtide():
+    path = os.environ.get("LOWTIDE_PROGRAM")
+    if not path:
+        pytest.fail("set LOWTIDE_PROGRAM to the program of a build")
+    return path
+
+
+def assert_same(lowtide, runtime, data, seed):
     expected = runtime.run(data, seed=seed)
     assert expected.ok, expected.message
-    found, refusal = program.run(PROGRAM, data, expected.sets[0])
+    found, refusal = program.run(lowtide, data, expected.sets[0])
     assert refusal is None
     assert program.same(found, expected.values[0])
 
 
 @pytest.mark.parametrize("model", [one for one in MODELS if one.stem == "kws_dscnn_int8"], ids=lambda one: one.stem)
-def test_models_of_users_have_the_bits(runtime, model):
-    assert_same(runtime, model.read_bytes(), 5)
+def test_models_of_users_have_the_bits(lowtide, runtime, model):
+    assert_same(lowtide, runtime, model.read_bytes(), 5)
 
 
 @pytest.mark.parametrize("seed", range(1, 6))
-def test_networks_have_the_bits(runtime, seed):
-    assert_same(runtime, nets.make(seed).data, seed)
+def test_networks_have_the_bits(lowtide, runtime, seed):
+    assert_same(lowtide, runtime, nets.make(seed).data, seed)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_operators_have_the_bits(runtime, kind):
-    assert_same(runtime, single.make(kind, 11).data, 11)
+def test_operators_have_the_bits(lowtide, runtime, kind):
+    assert_same(lowtide, runtime, single.make(kind, 11).data, 11)
 
 
-def test_another_bit_of_an_input_changes_the_outputs(runtime):
+def test_another_bit_of_an_input_changes_the_outputs(lowtide, runtime):
     """The comparison above sees a difference."""
     data = single.make("FULLY_CONNECTED", 11).data
     expected = runtime.run(data, seed=11)
     changed = [value ^ 64 for value in expected.sets[0]]
-    found, _ = program.run(PROGRAM, data, changed)
+    found, _ = program.run(lowtide, data, changed)
     assert not program.same(found, expected.values[0])
