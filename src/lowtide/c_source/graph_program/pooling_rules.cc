@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -32,10 +31,10 @@ Result<NodeCalls> max_pool(const NodeFacts& node) {
   return NodeCalls{{{"max_pool_2d_f32", parameters.take(), {InputAt{0}, OutputAt{0}}}}};
 }
 
-// The positions of an axis that count, padding included. Before opset 19, those beyond the padding count as well.
+// The positions of an axis that count, padding included. Those that ceil_mode adds beyond the padding never count.
 std::int64_t counted(const NodeFacts& node, const WindowAxis& axis) {
   if (node.integer("count_include_pad", 0) == 0) return 0;
-  return node.is_before(19) ? std::numeric_limits<std::int32_t>::max() : axis.input + axis.begin + axis.end;
+  return axis.input + axis.begin + axis.end;
 }
 
 Result<NodeCalls> average_pool(const NodeFacts& node) {

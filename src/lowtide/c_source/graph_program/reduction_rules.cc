@@ -93,7 +93,7 @@ Result<NodeCalls> arg(const NodeFacts& node) {
   parameters.add("outer", product(shape, 0, axis))
       .add("axis", shape[axis])
       .add("inner", product(shape, axis + 1, shape.size()))
-      .add("takes_last", node.integer("select_last_index", 0));
+      .add("takes_last", node.integer("select_last_index", 0) != 0 ? 1 : 0);
   return NodeCalls{
       {{node.type() == "ArgMax" ? "arg_max_f32" : "arg_min_f32", parameters.take(), {InputAt{0}, OutputAt{0}}}}};
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -127,6 +128,13 @@ struct Resizing {
   std::string rounding;
 };
 
+constexpr auto kCoordinates =
+    std::to_array<std::string_view>({"align_corners", "asymmetric", "half_pixel", "half_pixel_symmetric",
+                                     "pytorch_half_pixel", "tf_half_pixel_for_nn"});
+constexpr auto kRoundings =
+    std::to_array<std::string_view>({"ceil", "floor", "round_prefer_ceil", "round_prefer_floor"});
+
+// Requires: kCoordinates has the coordinates.
 float place_of(std::int64_t at, float scale, std::int64_t input, std::int64_t output, const std::string& coordinates) {
   const auto x = static_cast<float>(at);
   if (coordinates == "asymmetric") return x / scale;
@@ -134,6 +142,7 @@ float place_of(std::int64_t at, float scale, std::int64_t input, std::int64_t ou
     return output == 1 ? 0.0F : x * static_cast<float>(input - 1) / static_cast<float>(output - 1);
   }
   if (coordinates == "pytorch_half_pixel" && output == 1) return 0.0F;
+  if (coordinates == "tf_half_pixel_for_nn") return (x + 0.5F) / scale;
   if (coordinates == "half_pixel_symmetric") {
     const float adjustment = static_cast<float>(output) / (scale * static_cast<float>(input));
     const float center = static_cast<float>(input) / 2;
@@ -142,6 +151,7 @@ float place_of(std::int64_t at, float scale, std::int64_t input, std::int64_t ou
   return (x + 0.5F) / scale - 0.5F;
 }
 
+// Requires: kRoundings has the rounding.
 std::int64_t rounded(float place, const std::string& rounding) {
   if (rounding == "floor") return static_cast<std::int64_t>(std::floor(place));
   if (rounding == "ceil") return static_cast<std::int64_t>(std::ceil(place));
@@ -221,9 +231,15 @@ Result<NodeCalls> resize(const NodeFacts& node) {
                                    : Resizing{node.text("coordinate_transformation_mode", "half_pixel"),
                                               node.text("nearest_mode", "round_prefer_floor")};
   const std::string mode = node.text("mode", "nearest");
-  const bool is_plain = node.integer("antialias", 0) == 0 && resizing.coordinates != "tf_crop_and_resize" &&
-                        node.text("keep_aspect_ratio_policy", "stretch") == "stretch";
-  if (!is_plain) return missing("no kernel of C crops, smooths or keeps the aspect ratio");
+  if (std::ranges::find(kCoordinates, resizing.coordinates) == kCoordinates.end()) {
+    return missing("no kernel of C has coordinate_transformation_mode " + resizing.coordinates);
+  }
+  if (std::ranges::find(kRoundings, resizing.rounding) == kRoundings.end()) {
+    return missing("no kernel of C has nearest_mode " + resizing.rounding);
+  }
+  const bool is_plain =
+      node.integer("antialias", 0) == 0 && node.text("keep_aspect_ratio_policy", "stretch") == "stretch";
+  if (!is_plain) return missing("no kernel of C smooths or keeps the aspect ratio");
   LOWTIDE_TRY(const std::vector<float> scales, scales_of(node));
   if (mode == "linear") return linear(node, scales, resizing);
   if (mode != "nearest") return missing("no kernel of C has mode " + mode);
