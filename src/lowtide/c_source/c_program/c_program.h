@@ -49,7 +49,7 @@ struct CTensor {
   CType type = CType::int8;
   std::vector<std::int64_t> shape;  // each >= 0
   Bytes size;                       // of its elements, without padding
-  Offset offset;                    // in the arena; a multiple of CProgram::alignment
+  Offset offset;                    // in the arena; a multiple of the bytes of an element
   // The calls at which it is live. A state is live at all of them.
   Interval<std::int64_t> lifespan;
   std::optional<CQuantization> quantization;
@@ -68,7 +68,7 @@ struct CConstant {
 // Memory that a call uses for its own purposes.
 struct CScratch {
   Bytes size;     // above 0
-  Offset offset;  // in the arena; a multiple of CProgram::alignment
+  Offset offset;  // in the arena; a multiple of kCAlignment
 };
 
 // What a call passes as a pointer: an index of CProgram::tensors, of CProgram::constants, scratch, or a null pointer.
@@ -100,10 +100,12 @@ struct CPort {
   std::size_t tensor = 0;  // < tensors.size(); its bytes are in the arena
 };
 
+// The arena, and the bytes of constants, begin at multiples of this.
+inline constexpr Bytes kCAlignment = Bytes(16);
+
 struct CProgram {
   std::string name;  // of the model; any text
   Bytes arena;       // all offsets plus sizes are at most this
-  std::int64_t alignment = 16;
   std::vector<CTensor> tensors;
   std::vector<CConstant> constants;
   std::vector<CCall> calls;

@@ -61,7 +61,7 @@ std::vector<std::string> drawing_of(const CProgram& program) {
   const auto calls = std::max<std::int64_t>(1, static_cast<std::int64_t>(program.calls.size()));
   const std::int64_t arena = std::max<std::int64_t>(program.arena.count(), 1);
   const std::int64_t calls_per_column = divide_up(calls, kMostCells);
-  const std::int64_t unit = program.alignment;
+  const std::int64_t unit = kCAlignment.count();
   const std::int64_t bytes_per_row = divide_up(divide_up(arena, kMostRows), unit) * unit;
   const std::size_t width = with_thousands(divide_up(arena, bytes_per_row) * bytes_per_row).size();
   std::vector<std::string> lines;

@@ -28,7 +28,9 @@ std::string usage(const SourceFacts& facts) {
   const std::string context = facts.options.reentrant ? "&context" : "";
   const std::string weights = facts.options.weights_as_blob ? (context.empty() ? "weights" : ", weights") : "";
   std::vector<std::string> lines = {facts.prefix + ", a neural network in C99, written by " + facts.options.tool + ".",
-                                    "Model: " + comment_text(program.name), ""};
+                                    "Model: " + comment_text(program.name)};
+  if (facts.options.weights_as_blob) lines.emplace_back("The constants are in weights.bin.");
+  lines.emplace_back();
   if (facts.options.reentrant) lines.push_back("    static " + facts.prefix + "_context context;");
   lines.push_back("    " + facts.prefix + "_init(" + context + weights + ");  once, before the first run");
   for (std::size_t at = 0; at < program.inputs.size(); ++at) {
@@ -61,10 +63,12 @@ std::string memory_text(const SourceFacts& facts) {
           "_Static_assert(" + name + "_ARENA_BYTES <= " + name + "_ARENA_BUDGET, \"the arena of " + facts.prefix +
           " exceeds the budget\");\n#else\ntypedef char " + facts.prefix + "_arena_exceeds_the_budget[(" + name +
           "_ARENA_BYTES <= " + name + "_ARENA_BUDGET) ? 1 : -1];\n#endif\n#endif\n\n";
-  text += "/* Attributes of the arena, such as its section and its alignment. */\n#ifndef " + name +
-          "_ARENA_ATTRIBUTES\n#ifdef __GNUC__\n" +
-          define_text(facts, "ARENA_ATTRIBUTES", "__attribute__((aligned(16)))") + "#else\n" +
-          define_text(facts, "ARENA_ATTRIBUTES", "") + "#endif\n#endif\n";
+  if (!facts.options.reentrant) {
+    text += "/* Attributes of the arena, such as its section and its alignment. */\n#ifndef " + name +
+            "_ARENA_ATTRIBUTES\n#ifdef __GNUC__\n" +
+            define_text(facts, "ARENA_ATTRIBUTES", "__attribute__((aligned(16)))") + "#else\n" +
+            define_text(facts, "ARENA_ATTRIBUTES", "") + "#endif\n#endif\n";
+  }
   if (!facts.options.weights_as_blob) {
     text += "/* Attributes of each array of constants, such as a section. */\n" +
             default_of(facts, "WEIGHTS_ATTRIBUTES", "");
@@ -112,7 +116,7 @@ std::string function_declarations(const SourceFacts& facts) {
   if (facts.options.weights_as_blob) {
     parameters = facts.options.reentrant ? parameters + ", const void *weights" : "const void *weights";
     weights_line = " *\n * weights: the " + facts.capitals + "_WEIGHTS_BYTES bytes of weights.bin, at a multiple of " +
-                   std::to_string(facts.program.alignment) + ". They must stay there.\n";
+                   std::to_string(kCAlignment.count()) + ". They must stay there.\n";
   }
   const bool has_work = facts.has_states || facts.options.weights_as_blob;
   return "/*\n * Prepares " +

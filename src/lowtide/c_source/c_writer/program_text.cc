@@ -85,12 +85,11 @@ std::string parameters_text(const CCall& call, std::size_t number) {
   return text + "};\n";
 }
 
-// Kernels that are about floating point use some of these.
-constexpr std::array kMathWords = {
-    "NAN",    "INFINITY", "HUGE_VALF", "isnan(",  "isinf(",  "isfinite(",  "fabsf(",   "sqrtf(",  "expf(",
-    "exp2f(", "expm1f(",  "logf(",     "log1pf(", "powf(",   "sinf(",      "sinhf(",   "coshf(",  "cosf(",
-    "tanf(",  "tanhf(",   "atanf(",    "erff(",   "floorf(", "ceilf(",     "roundf(",  "truncf(", "rintf(",
-    "fmodf(", "fminf(",   "fmaxf(",    "ldexpf(", "frexpf(", "copysignf(", "signbit(", "lrintf(", "lroundf("};
+// Such a kernel needs <math.h>, and so may its parameters, which can be infinite.
+bool is_about_floats(const CKernel& kernel) {
+  return std::ranges::any_of(kernel.members, &CMember::is_real) ||
+         std::ranges::any_of(kernel.pointers, [](const CPointer& one) { return one.type == CType::float32; });
+}
 
 // The kernels, with the header that they need.
 std::string kernels_text(const CProgram& program) {
@@ -110,7 +109,7 @@ std::string kernels_text(const CProgram& program) {
     text.replace(at, std::string_view("static").size(), "LOWTIDE_KERNEL");
   }
   const bool needs_math =
-      std::ranges::any_of(kMathWords, [&](const char* word) { return text.find(word) != std::string::npos; });
+      std::ranges::any_of(kernels, [](std::string_view name) { return is_about_floats(*find_c_kernel(name)); });
   return (needs_math ? "#include <math.h>\n\n" : "") +
          std::string(
              "/* Kernels are functions of their own, so that each takes stack only while it runs. */\n"
@@ -171,10 +170,11 @@ std::string state_helpers(const SourceFacts& facts) {
         "static void copy_state(const uint8_t *from, uint8_t *to, int32_t size) {\n  int32_t at;\n"
         "  for (at = 0; at < size; ++at) to[at] = from[at];\n}\n\n";
   }
-  return arrays.empty() ? text : text + arrays + "\n";
+  if (arrays.empty()) return text;
+  return text + arrays + "\n";
 }
 
-// Whether a function uses its context, or the other arguments of the model.
+// A line for a function that has a context and does not use it.
 std::string unused_context(const SourceFacts& facts, const std::string& body) {
   const bool is_unused = facts.options.reentrant && body.find("context->") == std::string::npos;
   return is_unused ? "  (void)context;\n" : "";

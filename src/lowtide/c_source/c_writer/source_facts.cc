@@ -45,7 +45,7 @@ SourceFacts facts_of(const CProgram& program, const CSourceOptions& options) {
   Bytes sum;
   for (const CConstant& constant : program.constants) {
     const Bytes size(static_cast<std::int64_t>(constant.bytes.size()));
-    end = round_up(end, Bytes(program.alignment));
+    end = round_up(end, kCAlignment);
     facts.blob_offsets.push_back(end.position());
     end = end + size;
     sum += size;

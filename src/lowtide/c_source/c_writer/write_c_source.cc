@@ -23,11 +23,6 @@ constexpr std::int64_t kMostBytes = std::numeric_limits<std::int32_t>::max();
 
 bool is_letter(char one) { return (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z'); }
 
-bool is_prefix(std::string_view name) {
-  return !name.empty() && is_letter(name.front()) &&
-         std::ranges::all_of(name, [](char one) { return is_letter(one) || (one >= '0' && one <= '9') || one == '_'; });
-}
-
 Result<void> check_size(Bytes size, const std::string& what) {
   if (size.count() <= kMostBytes) return {};
   return Error{
@@ -37,9 +32,9 @@ Result<void> check_size(Bytes size, const std::string& what) {
 
 Result<void> check_program(const CProgram& program) {
   for (const CTensor& tensor : program.tensors) {
-    const bool is_inside = tensor.offset >= Offset() && tensor.offset.position() % program.alignment == 0 &&
+    const bool is_inside = tensor.offset >= Offset() && tensor.offset.position() % size_of(tensor.type) == 0 &&
                            (tensor.offset + tensor.size) - Offset() <= program.arena;
-    LOWTIDE_CHECK(is_inside, "a tensor is inside the arena");
+    LOWTIDE_CHECK(is_inside, "a tensor is inside the arena, and its elements are aligned");
   }
   for (const CConstant& constant : program.constants) {
     const auto elements = c_writer_internal::element_count(constant.shape);
@@ -55,8 +50,13 @@ Result<void> check_program(const CProgram& program) {
 
 }  // namespace
 
+bool is_c_prefix(std::string_view name) {
+  return !name.empty() && is_letter(name.front()) &&
+         std::ranges::all_of(name, [](char one) { return is_letter(one) || (one >= '0' && one <= '9') || one == '_'; });
+}
+
 Result<CSource> write_c_source(const CProgram& program, const CSourceOptions& options) {
-  if (!options.name.empty() && !is_prefix(options.name)) {
+  if (!options.name.empty() && !is_c_prefix(options.name)) {
     return Error{ErrorCode::invalid,
                  quoted(options.name, 60) +
                      " cannot begin the names of symbols in C; take a letter, followed by "

@@ -15,7 +15,7 @@
 namespace lowtide {
 
 struct CSourceOptions {
-  // The prefix of all symbols: a letter, then letters, digits and underscores. Empty: made of the program's name.
+  // The prefix of all symbols (is_c_prefix). Empty: made of the program's name.
   std::string name;
   // Functions take a context, which has the arena, so that one program can have several of them.
   bool reentrant = false;
@@ -35,6 +35,12 @@ struct CSource {
   Bytes weights;                     // the size of the blob, or the sum of the constants
   std::vector<std::string> kernels;  // that the program calls, sorted
 };
+
+// A line of model_h with weights_as_blob, near its begin. No name of a model can make it.
+inline constexpr std::string_view kBlobLine = "\n * The constants are in weights.bin.\n";
+
+// Whether a text can begin the names of symbols: a letter, then letters, digits and underscores.
+[[nodiscard]] bool is_c_prefix(std::string_view name);
 
 // Writes a program as C source. The same program and options give the same bytes. O(size of the result + tensors).
 //

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "lowtide/c_source/c_program/c_program.h"
 #include "lowtide/c_source/graph_program/node_calls.h"
 
 namespace lowtide::graph_program_internal {
@@ -28,7 +29,7 @@ class CCatalogue final : public Catalogue {
 Target c_target() {
   Target target;
   target.name = "c";
-  target.machine.regions = {Region{.name = "arena", .alignment = Bytes(kArenaAlignment)}};
+  target.machine.regions = {Region{.name = "arena", .alignment = kCAlignment}};
   target.machine.workers = {Worker{.name = "cpu"}};
   target.catalogue = std::make_shared<CCatalogue>();
   return target;

@@ -40,7 +40,7 @@ class ProgramOfPlan {
       return Error{ErrorCode::over_limit,
                    "the arena has " + format_bytes(program_.arena) + ", and kernels count 31 bits", ""};
     }
-    set_alignment();
+    end_lifespans();
     return std::move(program_);
   }
 
@@ -204,7 +204,7 @@ class ProgramOfPlan {
     if (tensor.role == Role::constant && !placement_of(value)) {
       if (!c_type_of(tensor.dtype)) return missing("the result " + lowtide::quoted(tensor.name) + " has no type of C");
       LOWTIDE_TRY(const COperand from, constant_of(id));
-      index = add_tensor(tensor, round_up(Offset(program_.arena.count()), Bytes(kArenaAlignment)));
+      index = add_tensor(tensor, round_up(Offset(program_.arena.count()), kCAlignment));
       program_.arena = program_.tensors[index].offset + tensor.size - Offset();
       Parameters parameters;
       parameters.add("bytes", tensor.size.count());
@@ -230,13 +230,9 @@ class ProgramOfPlan {
     }
   }
 
-  // Outputs are live to the end. A tensor that is a part of another one may be at any of its elements.
-  void set_alignment() {
+  // Outputs are live to the end.
+  void end_lifespans() {
     for (std::size_t output : outputs_) program_.tensors[output].lifespan.end = std::max<std::int64_t>(next_call(), 1);
-    program_.alignment = kArenaAlignment;
-    for (const CTensor& tensor : program_.tensors) {
-      while (tensor.offset.position() % program_.alignment != 0) program_.alignment /= 2;
-    }
     for (CTensor& tensor : program_.tensors) {
       tensor.lifespan.end = std::min(tensor.lifespan.end, std::max<std::int64_t>(next_call(), 1));
     }

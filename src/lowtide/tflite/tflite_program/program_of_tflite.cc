@@ -120,7 +120,6 @@ class Making {
   Making(const TfliteModel& model, std::string_view bytes, const ProgramOfTfliteOptions& options)
       : model_(model), bytes_(bytes), options_(options), main_(model.subgraphs.front()) {
     program_.name = options.name;
-    program_.alignment = kCProgramAlignment.count();
   }
 
   Result<ProgramOfTflite> make() && {
@@ -128,7 +127,7 @@ class Making {
     folded_ = fold_constants(model_, bytes_, resources_.is_done_before);
     LOWTIDE_RETURN_IF_ERROR(make_calls());
     LOWTIDE_TRY(const ArenaPlan plan, plan_arena(folded_.model, bytes_, needs(),
-                                                 {.alignment = kCProgramAlignment,
+                                                 {.alignment = kCAlignment,
                                                   .order_effort = options_.order_effort,
                                                   .allocate_effort = options_.allocate_effort,
                                                   .stop = options_.stop}));
@@ -289,7 +288,7 @@ class Making {
     state.is_state = true;
     state.lifespan = {0, static_cast<std::int64_t>(program_.calls.size())};
     state.offset = Offset() + program_.arena;
-    program_.arena += round_up(state.size, kCProgramAlignment);
+    program_.arena += round_up(state.size, kCAlignment);
   }
 
   Result<void> add_variables() {

@@ -15,9 +15,6 @@
 
 namespace lowtide {
 
-// Offsets in the arena of a program are multiples of this.
-inline constexpr Bytes kCProgramAlignment = Bytes(16);
-
 struct ProgramOfTfliteOptions {
   std::string name;                            // CProgram::name
   std::int64_t order_effort = 5'000'000'000;   // as in PlanOptions
