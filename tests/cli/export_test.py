@@ -53,8 +53,10 @@ class Export(ProgramTest):
         self.expect(DONE, "export", "kws.tflite", "-o", "out", "--name", "Word2")
         self.assertIn("void Word2_run(void);", self.text("model.h"))
         self.assertIn("#define WORD2_ARENA_BYTES", self.text("model.h"))
-        result = self.expect(BAD_INPUT, "export", "kws.tflite", "-o", "other", "--name", "2x")
-        self.assertIn("'2x' cannot begin the names", result.stderr)
+        for name in ("2x", "", "a-b"):
+            result = self.expect(USAGE, "export", "kws.tflite", "-o", "other", "--name", name)
+            self.assertIn("'--name' must be a letter, followed by letters, digits and underscores", result.stderr)
+            self.assertIn(f"not '{name}'", result.stderr)
         self.assertFalse((self.folder / "other").exists())
 
     def test_weights_may_be_a_blob(self):
@@ -93,6 +95,25 @@ class Export(ProgramTest):
         self.assertIn("kws_context", self.text("model.h"))
         self.assertEqual(self.text("notes.txt"), "mine\n")
 
+    def test_weights_of_a_user_are_kept(self):
+        (self.folder / "out").mkdir()
+        (self.folder / "out/weights.bin").write_text("mine\n")
+        self.expect(DONE, "export", "kws.tflite", "-o", "out")  # makes weights.c
+        self.assertIn("lowtide did not write it",
+                      self.expect(BAD_INPUT, "export", "kws.tflite", "-o", "out", "--weights", "blob").stderr)
+        self.assertEqual(self.text("weights.bin"), "mine\n")
+        self.expect(DONE, "export", "kws.tflite", "-o", "out", "--weights", "blob", "--force")
+        self.assertNotEqual((self.folder / "out/weights.bin").stat().st_size, 5)
+
+    def test_weights_of_the_export_before_are_removed(self):
+        self.expect(DONE, "export", "kws.tflite", "-o", "out")
+        said = self.expect(DONE, "export", "kws.tflite", "-o", "out", "--weights", "blob").stderr
+        self.assertIn("removed out/weights.c of the export before", said)
+        self.assertEqual(self.names(), ["model.c", "model.h", "weights.bin"])
+        self.expect(DONE, "export", "kws.tflite", "-o", "out", "--weights", "blob", "--name", "other")
+        self.expect(DONE, "export", "kws.tflite", "-o", "out")
+        self.assertEqual(self.names(), FILES)
+
     def test_nothing_changes_if_a_file_cannot_be_written(self):
         self.expect(DONE, "export", "kws.tflite", "-o", "out")
         old = self.text("model.c")
@@ -121,12 +142,11 @@ class Export(ProgramTest):
         self.assertIn("absent.tflite", self.expect(BAD_INPUT, "export", "absent.tflite", "-o", "out").stderr)
         self.assertFalse((self.folder / "out").exists())
 
-    def test_all_operators_without_a_kernel_are_named(self):
+    def test_operators_without_a_kernel_are_named(self):
         self.write("lstm.tflite", (MODELS / "trained_lstm_int8.tflite").read_bytes())
-        result = self.run_program("export", "lstm.tflite", "-o", "out")
-        if result.returncode != DONE:  # kernels for all of its operators may exist
-            self.assertEqual(result.returncode, BAD_INPUT)
-            self.assertIn("UNIDIRECTIONAL_SEQUENCE_LSTM", result.stderr)
+        result = self.expect(BAD_INPUT, "export", "lstm.tflite", "-o", "out")
+        self.assertIn("UNIDIRECTIONAL_SEQUENCE_LSTM", result.stderr)
+        self.assertFalse((self.folder / "out").exists())
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -34,23 +35,44 @@ namespace {
 // What the files of this command say in their first lines.
 constexpr std::string_view kMark = "written by lowtide";
 constexpr std::int64_t kMarkedBytes = 4096;
+constexpr std::string_view kHeader = "model.h";
+constexpr std::string_view kArrays = "weights.c";
+constexpr std::string_view kBlob = "weights.bin";
 
-bool has_mark(const std::string& path) {
+// Whether the text is near the begin of the file.
+bool begin_has(const std::string& path, std::string_view text) {
   const Result<std::string> begin = read_beginning(path, kMarkedBytes);
-  return begin && begin->find(kMark) != std::string::npos;
+  return begin && begin->find(text) != std::string::npos;
 }
 
-// Stops if a file is in the way that this command did not write. weights.bin has no mark: model.h beside it has.
-void protect_files(const std::string& folder, const std::vector<FileInFolder>& files) {
-  for (const FileInFolder& file : files) {
-    const std::string path = folder + "/" + file.name;
-    std::error_code error;
-    if (!std::filesystem::exists(std::filesystem::symlink_status(path, error))) continue;
-    if (has_mark(file.name.ends_with(".bin") ? folder + "/model.h" : path)) continue;
+bool exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, error));
+}
+
+// Whether this command wrote the file. A blob has no mark: the header beside it says that it belongs to it.
+bool is_ours(const std::string& folder, std::string_view name) {
+  const std::string header = folder + "/" + std::string(kHeader);
+  if (name == kBlob) return begin_has(header, kMark) && begin_has(header, kBlobLine);
+  return begin_has(folder + "/" + std::string(name), kMark);
+}
+
+// Stops if a file is in the way that this command did not write.
+void protect_files(const std::string& folder, const std::vector<std::string_view>& names) {
+  for (const std::string_view name : names) {
+    const std::string path = folder + "/" + std::string(name);
+    if (!exists(path) || is_ours(folder, name)) continue;
     throw Stop(ExitCode::bad_input, shown_path(path) +
                                         " is there, and lowtide did not write it; name another folder, "
                                         "or replace it with --force");
   }
+}
+
+// The constants of an export before, in the other form: they do not belong to the new header.
+std::optional<std::string> stale_weights(const std::string& folder, bool is_blob) {
+  const std::string_view other = is_blob ? kArrays : kBlob;
+  std::string path = folder + "/" + std::string(other);
+  return exists(path) && is_ours(folder, other) ? std::optional(std::move(path)) : std::nullopt;
 }
 
 // The name of the file without its folder and its extension.
@@ -127,11 +149,18 @@ ExitCode run_export(const Arguments& arguments, Console& console) {
   const std::optional<std::string> folder = arguments.value("--output");
   if (!folder) stop_usage("'lowtide export' needs -o DIR, the folder for the files");
   if (is_stdout(*folder)) stop_usage("the files cannot go to stdout; name a folder");
-  CSourceOptions options{.name = arguments.value("--name").value_or(""),
+  const std::optional<std::string> name = arguments.value("--name");
+  if (name && !is_c_prefix(*name)) {
+    stop_usage("'--name' must be a letter, followed by letters, digits and underscores, such as kws, not " +
+               quoted(*name, 60));
+  }
+  CSourceOptions options{.name = name.value_or(""),
                          .reentrant = arguments.has("--reentrant"),
                          .weights_as_blob = arguments.value("--weights").value_or("source") == "blob",
                          .budget = read_positive_size(arguments, "--budget"),
                          .tool = tool_name()};
+  const std::vector<std::string_view> names = {"model.c", kHeader, options.weights_as_blob ? kBlob : kArrays};
+  if (!arguments.has("--force")) protect_files(*folder, names);
   const Interrupt interrupt;
   const CModel model = read_c_model(arguments, path, interrupt, console);
   console.notes(model.notes);
@@ -142,9 +171,11 @@ ExitCode run_export(const Arguments& arguments, Console& console) {
   }
   const CSource source = take(write_c_source(model.program, options), path);
   const std::vector<FileInFolder> files = files_of(source);
-  if (!arguments.has("--force")) protect_files(*folder, files);
+  const std::optional<std::string> stale = stale_weights(*folder, options.weights_as_blob);
   make_folder(*folder);
   take(write_together(*folder, files));
+  if (stale && std::remove(stale->c_str()) == 0)
+    console.note("removed " + shown_path(*stale) + " of the export before");
   const Export done{model, source, files, path, *folder, stack_bound(model.program)};
   if (arguments.has("--json")) {
     print_json(console, json_of_export(done));
