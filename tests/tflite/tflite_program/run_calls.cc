@@ -77,12 +77,7 @@ Result<CProgram> program_of(const TfliteModel& model, const std::string& file) {
   const TfliteSubgraph& graph = model.subgraphs.front();
   for (std::uint32_t op = 0; op < graph.operators.size(); ++op) {
     LOWTIDE_TRY(std::vector<CCall> calls, calls_of_operator({model, file, 0, op}, operands, program.constants));
-    for (CCall& call : calls) {
-      for (COperand& operand : call.operands) {
-        if (auto* scratch = std::get_if<CScratch>(&operand)) scratch->offset = append_to_arena(program, scratch->size);
-      }
-      program.calls.push_back(std::move(call));
-    }
+    for (CCall& call : calls) program.calls.push_back(std::move(call));
   }
   const auto add_ports = [&](const std::vector<std::uint32_t>& tensors, std::vector<CPort>& ports) {
     for (std::uint32_t tensor : tensors) {

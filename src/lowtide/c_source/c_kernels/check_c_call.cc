@@ -44,9 +44,6 @@ struct OperandFits {
     return index.value < program.constants.size() && !pointer.is_written &&
            has_type(pointer, program.constants[index.value].type);
   }
-  bool operator()(const CScratch& scratch) const {
-    return scratch.offset.position() % 8 == 0 && is_inside(program, scratch.offset, scratch.size);
-  }
 };
 
 }  // namespace

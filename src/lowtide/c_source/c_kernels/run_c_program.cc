@@ -55,7 +55,6 @@ struct AddressOf {
   void* operator()(CConstantIndex index) const {
     return const_cast<char*>(program.constants[index.value].bytes.data());  // NOLINT(*-const-cast)
   }
-  void* operator()(const CScratch& scratch) const { return at(scratch.offset); }
 
   [[nodiscard]] void* at(Offset offset) const { return arena.data() + offset.position(); }
 };

@@ -65,20 +65,14 @@ struct CConstant {
   std::string bytes;                // little endian
 };
 
-// Memory that a call uses for its own purposes.
-struct CScratch {
-  Bytes size;     // above 0
-  Offset offset;  // in the arena; a multiple of kCAlignment
-};
-
-// What a call passes as a pointer: an index of CProgram::tensors, of CProgram::constants, scratch, or a null pointer.
+// What a call passes as a pointer: an index of CProgram::tensors, of CProgram::constants, or a null pointer.
 struct CTensorIndex {
   std::size_t value = 0;  // < tensors.size()
 };
 struct CConstantIndex {
   std::size_t value = 0;  // < constants.size()
 };
-using COperand = std::variant<std::monostate, CTensorIndex, CConstantIndex, CScratch>;
+using COperand = std::variant<std::monostate, CTensorIndex, CConstantIndex>;
 
 // A member of the struct that a kernel takes its parameters from.
 struct CParameter {

@@ -58,9 +58,6 @@ class OperandText {
     return arena_pointer(facts_, prefix_ + type_, facts_.program.tensors[tensor.value].offset);
   }
   std::string operator()(CConstantIndex constant) const { return constant_pointer(facts_, type_, constant.value); }
-  std::string operator()(const CScratch& scratch) const {
-    return arena_pointer(facts_, prefix_ + type_, scratch.offset);
-  }
 
  private:
   const SourceFacts& facts_;

@@ -24,7 +24,7 @@ namespace lowtide {
 //   }
 //
 // An operator that only copies a tensor (RESHAPE and others) becomes one call of the kernel "copy", which may be
-// omitted where both have the same place. Scratch in the calls has a size, and its offset is 0: the caller chooses it.
+// omitted where both have the same place.
 //
 // Operators about control flow and resources (IF, WHILE, CALL_ONCE, VAR_HANDLE, ...) are not here.
 //

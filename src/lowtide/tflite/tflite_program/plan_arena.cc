@@ -29,32 +29,32 @@ std::optional<std::uint32_t> number_of(std::string_view name) {
   return number;
 }
 
-// The kernels in C: the scratch that they need, and the inputs that they may overwrite.
+// The kernels in C: they need no scratch, and may overwrite some of their inputs.
 class CCatalogue final : public Catalogue {
  public:
-  explicit CCatalogue(const std::vector<OperatorNeeds>& needs) : needs_(needs) {}
+  explicit CCatalogue(const std::vector<OperatorRules>& rules) : rules_(rules) {}
 
   [[nodiscard]] std::vector<Kernel> kernels(const Graph& graph, NodeId id) const override {
     std::vector<Kernel> kernels = dense_catalogue()->kernels(graph, id);
     const Node& node = graph.node(id);
     const std::optional<std::uint32_t> op = number_of(node.name);
     if (!op) return kernels;
-    const OperatorNeeds& needs = needs_[*op];
+    const OperatorRules& rule = rules_[*op];
     Kernel& kernel = kernels.front();
     kernel.name = "c";
-    kernel.scratch = needs.scratch;
+    kernel.scratch = Bytes();
     kernel.is_memory_known = true;
     std::erase_if(kernel.in_place, [&](const std::pair<int, int>& pair) {
-      return std::ranges::find(needs.in_place, static_cast<std::size_t>(pair.first)) == needs.in_place.end();
+      return std::ranges::find(rule.in_place, static_cast<std::size_t>(pair.first)) == rule.in_place.end();
     });
     // Constants have no place in the arena, so a view of one is a copy.
     kernel.may_alias_views =
-        needs.is_copy && node.inputs.front() && graph.tensor(*node.inputs.front()).role != Role::constant;
+        rule.is_copy && node.inputs.front() && graph.tensor(*node.inputs.front()).role != Role::constant;
     return kernels;
   }
 
  private:
-  const std::vector<OperatorNeeds>& needs_;
+  const std::vector<OperatorRules>& rules_;
 };
 
 // Takes the places of the tensors from the plan of the graph.
@@ -65,9 +65,7 @@ class Reading {
   }
 
   ArenaPlan read() && {
-    const auto steps = all_ids<StepId>(plan_.program.steps.size());
-    for (StepId id : steps) {
-      const Step& step = plan_.program.steps[id];
+    for (const Step& step : plan_.program.steps) {
       const auto call = static_cast<std::int64_t>(result_.calls.size());
       const std::optional<std::uint32_t> op = operator_of(step);
       LOWTIDE_CHECK(!is_copy(step), "operators of TFLite have no partial views, so nothing is copied");
@@ -77,8 +75,6 @@ class Reading {
       for (ValueId value : step.writes) use(value, call, is_call);
       if (!is_call) continue;
       result_.calls.push_back(*op);
-      const std::optional<BufferId> scratch = plan_.layout.steps[id].scratch;
-      result_.scratch.push_back(scratch ? std::optional(placement(*scratch)) : std::nullopt);
     }
     for (ValueId output : plan_.program.outputs) {
       use(output, static_cast<std::int64_t>(result_.calls.size()), false);
@@ -114,7 +110,7 @@ class Reading {
 
 }  // namespace
 
-Result<ArenaPlan> plan_arena(const TfliteModel& model, std::string_view bytes, const std::vector<OperatorNeeds>& needs,
+Result<ArenaPlan> plan_arena(const TfliteModel& model, std::string_view bytes, const std::vector<OperatorRules>& rules,
                              const ArenaOptions& options) {
   LOWTIDE_TRY(GraphOfTflite made, graph_of_tflite(model, bytes, {.names_by_number = true}));
   LowerOptions lowering{.passes = {}};
@@ -123,7 +119,7 @@ Result<ArenaPlan> plan_arena(const TfliteModel& model, std::string_view bytes, c
   const Target target{.name = "c",
                       .machine = {.regions = {Region{.name = "arena", .alignment = options.alignment}},
                                   .workers = {Worker{.name = "mcu"}}},
-                      .catalogue = std::make_shared<CCatalogue>(needs)};
+                      .catalogue = std::make_shared<CCatalogue>(rules)};
   LOWTIDE_TRY(const PlannedGraph planned, plan_graph(lowered.graph, target,
                                                      {.parts = false,
                                                       .order_effort = options.order_effort,

@@ -18,9 +18,8 @@
 // The order of the operators of a model and the places of its tensors, for kernels in C.
 namespace lowtide::tflite_program_internal {
 
-// What the kernel of an operator needs and allows.
-struct OperatorNeeds {
-  Bytes scratch;
+// What the kernel of an operator allows.
+struct OperatorRules {
   std::vector<std::size_t> in_place;  // inputs whose place the first result may have
   bool is_copy = false;               // it only copies its first input
 };
@@ -40,15 +39,14 @@ struct TensorPlace {
 
 struct ArenaPlan {
   std::vector<std::uint32_t> calls;                 // operators that run, in their order
-  std::vector<std::optional<Offset>> scratch;       // per call
   std::vector<std::optional<TensorPlace>> tensors;  // per tensor; nullopt: it has no place in the arena
   Bytes arena;
   Bytes bound;  // no order and no places need less, with these kernels
 };
 
-// Requires: the model has one subgraph, `needs` has an entry per operator. An operator whose result has the bytes of an
+// Requires: the model has one subgraph, `rules` has an entry per operator. An operator whose result has the bytes of an
 // input, such as RESHAPE, has no call if both can have one place. Errors: those of graph_of_tflite() and plan_graph().
 [[nodiscard]] Result<ArenaPlan> plan_arena(const TfliteModel& model, std::string_view bytes,
-                                           const std::vector<OperatorNeeds>& needs, const ArenaOptions& options);
+                                           const std::vector<OperatorRules>& rules, const ArenaOptions& options);
 
 }  // namespace lowtide::tflite_program_internal

@@ -67,16 +67,6 @@ std::vector<std::size_t> inputs_in_place(const TfliteOperator& op, const std::ve
   return inputs;
 }
 
-Bytes scratch_of(const std::vector<CCall>& calls) {
-  Bytes most;
-  for (const CCall& call : calls) {
-    for (const COperand& operand : call.operands) {
-      if (const auto* scratch = std::get_if<CScratch>(&operand)) most = std::max(most, scratch->size);
-    }
-  }
-  return most;
-}
-
 // Why operators of one type are refused.
 struct Refusal {
   std::string type;
@@ -126,7 +116,7 @@ class Making {
     LOWTIDE_TRY(resources_, resource_variables(model_, bytes_));
     folded_ = fold_constants(model_, bytes_, resources_.is_done_before);
     LOWTIDE_RETURN_IF_ERROR(make_calls());
-    LOWTIDE_TRY(const ArenaPlan plan, plan_arena(folded_.model, bytes_, needs(),
+    LOWTIDE_TRY(const ArenaPlan plan, plan_arena(folded_.model, bytes_, rules(),
                                                  {.alignment = kCAlignment,
                                                   .order_effort = options_.order_effort,
                                                   .allocate_effort = options_.allocate_effort,
@@ -211,27 +201,21 @@ class Making {
     return Error{code, "C source cannot be made of this model:" + text_of(refused), ""};
   }
 
-  [[nodiscard]] std::vector<OperatorNeeds> needs() const {
-    std::vector<OperatorNeeds> all;
+  [[nodiscard]] std::vector<OperatorRules> rules() const {
+    std::vector<OperatorRules> all;
     for (std::size_t at = 0; at < folded_.kept.size(); ++at) {
       const std::vector<CCall>& calls = calls_[at];
-      all.push_back({.scratch = scratch_of(calls),
-                     .in_place = inputs_in_place(main_.operators[folded_.kept[at]], calls),
+      all.push_back({.in_place = inputs_in_place(main_.operators[folded_.kept[at]], calls),
                      .is_copy = calls.size() == 1 && calls.front().kernel == kCopy});
     }
     return all;
   }
 
-  // The calls in the order of the plan, with the offsets of their scratch.
+  // The calls in the order of the plan.
   void add_calls(const ArenaPlan& plan) {
     first_calls_ = {0};
     for (std::size_t at = 0; at < plan.calls.size(); ++at) {
-      for (CCall& call : calls_[plan.calls[at]]) {
-        for (COperand& operand : call.operands) {
-          if (auto* scratch = std::get_if<CScratch>(&operand)) scratch->offset = *plan.scratch[at];
-        }
-        program_.calls.push_back(std::move(call));
-      }
+      for (CCall& call : calls_[plan.calls[at]]) program_.calls.push_back(std::move(call));
       first_calls_.push_back(static_cast<std::int64_t>(program_.calls.size()));
     }
   }

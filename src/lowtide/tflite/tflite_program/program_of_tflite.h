@@ -30,7 +30,7 @@ struct ProgramOfTflite {
 
 // Plans a model for kernels in C, which compute what TFLite's reference kernels compute. `bytes` are those of its file.
 //
-// The order of the operators and the places of inputs, outputs, temporaries and scratch are planned together. An
+// The order of the operators and the places of inputs, outputs and temporaries are planned together. An
 // operator such as RESHAPE does nothing if its result can be its operand. A DEQUANTIZE of constants is done here.
 // Variable tensors and resource variables are states behind all else. A CALL_ONCE may give resource variables their
 // first content. Inputs and outputs have the names of the first signature of the model, or those of their tensors.
