@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the hosted workflows and the pre-commit hooks: they are YAML, and name scripts and presets that exist.
 
+Presets must instrument the sources in C as they do those in C++.
+
 Needs PyYAML: run it with the python of scripts/python_env.
 """
 import json
@@ -44,6 +46,22 @@ def problems_of(text, presets, scripts):
     return problems, len(called)
 
 
+def instruments(flags):
+    """The flags that make a compiler add checks or counters to the code."""
+    return {flag for flag in flags.split() if flag.startswith(("-fsanitize", "-fno-sanitize", "--coverage"))}
+
+
+def preset_problems(presets):
+    """presets: those of CMakePresets.json."""
+    problems = []
+    for preset in presets:
+        of_c, of_cxx = (instruments(preset.get("cacheVariables", {}).get(f"CMAKE_{language}_FLAGS_INIT", ""))
+                        for language in ("C", "CXX"))
+        if of_c != of_cxx:
+            problems.append(f"the preset {preset['name']} instruments C and C++ in different ways")
+    return problems
+
+
 def check_the_check():
     good = "jobs: {a: {steps: [{run: scripts/test --preset dev}]}}"
     if problems_of(good, {"dev"}, {"scripts/test"}) != ([], 1):
@@ -52,11 +70,18 @@ def check_the_check():
                            ("run: scripts/test --preset dve", "names the preset dve")):
         if expected not in "\n".join(problems_of(text, {"dev"}, {"scripts/test"})[0]):
             raise SystemExit(f"the check does not see: {expected}")
+    flags = {"CMAKE_CXX_FLAGS_INIT": "-fsanitize=thread -g", "CMAKE_C_FLAGS_INIT": "-fsanitize=thread"}
+    if preset_problems([{"name": "plain"}, {"name": "tsan", "cacheVariables": flags}]):
+        raise SystemExit("the check refuses correct presets")
+    del flags["CMAKE_C_FLAGS_INIT"]
+    if not preset_problems([{"name": "tsan", "cacheVariables": flags}]):
+        raise SystemExit("the check does not see a preset that instruments C++ alone")
 
 
 def main():
     check_the_check()
-    presets = {preset["name"] for preset in json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]}
+    stated = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
+    presets = {preset["name"] for preset in stated}
     scripts = {path.relative_to(ROOT).as_posix() for folder in ("scripts", "scripts/checks", ".ci")
                for path in (ROOT / folder).iterdir() if path.is_file() and os.access(path, os.X_OK)}
     files = [*sorted((ROOT / ".github").rglob("*.yml")), ROOT / ".pre-commit-config.yaml"]
@@ -67,6 +92,9 @@ def main():
         for problem in problems:
             print(f"{path.relative_to(ROOT)}: {problem}")
         count += len(problems)
+    for problem in (found := preset_problems(stated)):
+        print(f"CMakePresets.json: {problem}")
+    count += len(found)
     print(f"{count} problems in {len(files)} files")
     return 1 if count or len(files) < 2 else 0
 
