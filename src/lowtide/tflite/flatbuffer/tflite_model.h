@@ -123,6 +123,11 @@ struct TfliteOperator {
 };
 inline constexpr std::int32_t kTfliteCustom = 32;
 
+// Whether it is the builtin operator of this type. Custom operators may have the names of builtin ones.
+[[nodiscard]] inline bool is_builtin(const TfliteOperator& op, std::string_view type) {
+  return op.builtin != kTfliteCustom && op.type == type;
+}
+
 struct TfliteSubgraph {
   std::string name;
   std::vector<TfliteTensor> tensors;

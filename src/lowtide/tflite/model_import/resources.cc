@@ -30,14 +30,14 @@ std::string handle_name(const TfliteOperator& op) {
 std::vector<std::optional<std::string>> handles_of(const TfliteSubgraph& subgraph) {
   std::vector<std::optional<std::string>> handles(subgraph.tensors.size());
   for (const TfliteOperator& op : subgraph.operators) {
-    const bool makes_handle = op.builtin != kTfliteCustom && (op.type == "VAR_HANDLE" || op.type == "HASHTABLE");
+    const bool makes_handle = is_builtin(op, "VAR_HANDLE") || is_builtin(op, "HASHTABLE");
     if (makes_handle && !op.outputs.empty() && op.outputs[0]) handles[*op.outputs[0]] = handle_name(op);
   }
   return handles;
 }
 
 bool only_reads(const TfliteOperator& op) {
-  return op.type == "READ_VARIABLE" || op.type == "HASHTABLE_FIND" || op.type == "HASHTABLE_SIZE";
+  return is_builtin(op, "READ_VARIABLE") || is_builtin(op, "HASHTABLE_FIND") || is_builtin(op, "HASHTABLE_SIZE");
 }
 
 std::vector<Use> uses_of(const TfliteSubgraph& subgraph, std::uint32_t index, const TfliteOperator& op,

@@ -12,7 +12,7 @@ namespace lowtide::tflite_program_internal {
 namespace {
 
 bool is_foldable(const TfliteModel& model, const TfliteOperator& op) {
-  if (op.type != "DEQUANTIZE" || op.inputs.size() != 1 || op.outputs.size() != 1) return false;
+  if (!is_builtin(op, "DEQUANTIZE") || op.inputs.size() != 1 || op.outputs.size() != 1) return false;
   if (!op.inputs.front() || !op.outputs.front()) return false;
   const TfliteSubgraph& main = model.subgraphs.front();
   const TfliteTensor& from = main.tensors[*op.inputs.front()];

@@ -41,9 +41,9 @@ Result<std::vector<CCall>> calls_of_operator(const TfliteOperatorPlace& place, s
   const TfliteSubgraph& subgraph = place.model.subgraphs[place.subgraph];
   LOWTIDE_CHECK(operands.size() == subgraph.tensors.size(), "each tensor of the subgraph has an operand");
   OperatorContext context(place, operands, constants);
-  const std::string& type = subgraph.operators[place.op].type;
+  const TfliteOperator& op = subgraph.operators[place.op];
   for (const OperatorRow& row : tflite_program_internal::all_rows()) {
-    if (row.type != type) continue;
+    if (!is_builtin(op, row.type)) continue;
     LOWTIDE_RETURN_IF_ERROR(context.check_operands(row.inputs, row.outputs));
     LOWTIDE_RETURN_IF_ERROR(row.add_calls(context));
     return std::move(context).take_calls();

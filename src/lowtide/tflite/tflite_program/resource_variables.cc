@@ -20,7 +20,7 @@ std::string name_of(const TfliteOperator& handle) {
 }
 
 bool is_handle(const TfliteOperator& op) {
-  return op.type == "VAR_HANDLE" && op.builtin != kTfliteCustom && op.outputs.size() == 1 && op.outputs.front();
+  return is_builtin(op, "VAR_HANDLE") && op.outputs.size() == 1 && op.outputs.front();
 }
 
 Error refusal(ErrorCode code, std::uint32_t op, const TfliteOperator& of, const std::string& why) {
@@ -40,12 +40,12 @@ class Search {
       if (is_handle(op)) {
         found_.of_tensor[*op.outputs.front()] = variable(name_of(op));
         found_.is_done_before[at] = true;
-      } else if (op.type == "CALL_ONCE" && op.calls.size() == 1) {
+      } else if (is_builtin(op, "CALL_ONCE") && op.calls.size() == 1) {
         LOWTIDE_RETURN_IF_ERROR(call_once(at, op));
         found_.is_done_before[at] = true;
-      } else if (op.type == "READ_VARIABLE" && op.inputs.size() == 1 && op.outputs.size() == 1) {
+      } else if (is_builtin(op, "READ_VARIABLE") && op.inputs.size() == 1 && op.outputs.size() == 1) {
         LOWTIDE_RETURN_IF_ERROR(use(at, op, op.inputs.front(), op.outputs.front()));
-      } else if (op.type == "ASSIGN_VARIABLE" && op.inputs.size() == 2) {
+      } else if (is_builtin(op, "ASSIGN_VARIABLE") && op.inputs.size() == 2) {
         LOWTIDE_RETURN_IF_ERROR(use(at, op, op.inputs.front(), op.inputs.back()));
       }
     }
@@ -82,7 +82,7 @@ class Search {
         names[*one.outputs.front()] = name_of(one);
         continue;
       }
-      const bool is_assignment = one.type == "ASSIGN_VARIABLE" && one.inputs.size() == 2 && one.inputs.front() &&
+      const bool is_assignment = is_builtin(one, "ASSIGN_VARIABLE") && one.inputs.size() == 2 && one.inputs.front() &&
                                  one.inputs.back() && names[*one.inputs.front()];
       if (!is_assignment || !is_constant(model_, called.tensors[*one.inputs.back()])) {
         return refusal(ErrorCode::unsupported, at, op,
