@@ -20,7 +20,7 @@ struct KernelStack {
 // clang-format off
 constexpr auto kKernels = std::to_array<KernelStack>({
     {"average_pool_2d_i8", Bytes(256)}, {"conv_2d_f32", Bytes(736)}, {"conv_2d_i8", Bytes(224)}, {"copy", Bytes(32)},
-    {"depthwise_conv_2d_i8", Bytes(320)}, {"fill", Bytes(32)}, {"fully_connected_i8", Bytes(96)},
+    {"depthwise_conv_2d_i8", Bytes(320)}, {"fill", Bytes(32)}, {"fully_connected_i8", Bytes(128)},
     {"matmul_f32", Bytes(544)}, {"max_pool_2d_i8", Bytes(96)}, {"move", Bytes(128)}, {"softmax_i8", Bytes(128)},
     {"softmax_i8_i16", Bytes(128)},
 });

@@ -1,6 +1,6 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
-// uses: clamp scale dot_i8 first_tap end_tap
+// uses: add clamp scale dot_i8 first_tap end_tap
 // null: bias
 
 // A convolution. The weights are [output channel][row][column][input channel of the group].
@@ -14,7 +14,7 @@ struct lowtide_conv_2d_i8 {
   int32_t output_channels;
   int32_t groups;  // of channels
   int32_t window_rows;
-  int32_t window_columns;
+  int32_t window_columns;  // at most 65536 / (input_channels / groups)
   int32_t row_stride;
   int32_t column_stride;
   int32_t row_dilation;
@@ -56,15 +56,15 @@ static void lowtide_conv_2d_i8(const struct lowtide_conv_2d_i8 *p, const int8_t 
           int32_t sum = bias ? bias[channel] : 0;
           for (int32_t i = first_row; i < end_row; ++i) {
             for (int32_t j = 0; j < runs; ++j) {
-              sum += lowtide_dot_i8(tap + j * depth, from + j * p->column_dilation * p->input_channels, run,
-                                    -p->input_zero_point);
+              const int8_t *pixels = from + j * p->column_dilation * p->input_channels;
+              sum = lowtide_add(sum, lowtide_dot_i8(tap + j * depth, pixels, run, -p->input_zero_point));
             }
             tap += p->window_columns * depth;
             from += input_row;
           }
           taps += filter;
           const int32_t k = p->per_channel ? channel : 0;
-          sum = lowtide_scale(sum, multipliers[k], shifts[k]) + p->output_zero_point;
+          sum = lowtide_add(lowtide_scale(sum, multipliers[k], shifts[k]), p->output_zero_point);
           *output++ = (int8_t)lowtide_clamp(sum, p->lowest, p->highest);
         }
       }

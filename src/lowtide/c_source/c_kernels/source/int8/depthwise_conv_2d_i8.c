@@ -1,6 +1,6 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
-// uses: clamp scale first_tap end_tap
+// uses: add clamp scale first_tap end_tap
 // null: bias
 
 // A convolution of each channel alone. The weights are [row][column][output channel]. Output channel i reads input
@@ -48,8 +48,8 @@ static void lowtide_depthwise_conv_2d_i8(const struct lowtide_depthwise_conv_2d_
           const int32_t from = channel / p->multiplier;
           const int32_t more = (p->multiplier > 1 ? (from + 1) * p->multiplier : channels) - channel;
           const int32_t count = more < lanes ? more : lanes;
-          int32_t sums[lanes];
-          for (int32_t c = 0; c < count; ++c) sums[c] = bias ? bias[channel + c] : 0;
+          uint32_t sums[lanes];  // wrap around
+          for (int32_t c = 0; c < count; ++c) sums[c] = bias ? (uint32_t)bias[channel + c] : 0;
           for (int32_t i = first_row; i < end_row; ++i) {
             const int32_t place = (y + i * p->row_dilation) * p->input_columns + x + first_column * p->column_dilation;
             const int8_t *pixel = input + place * p->input_channels + from;
@@ -59,16 +59,16 @@ static void lowtide_depthwise_conv_2d_i8(const struct lowtide_depthwise_conv_2d_
               if (p->multiplier > 1) {
                 const int16_t factor = (int16_t)(*pixel + offset);
                 if (count == 8) {
-                  for (int32_t c = 0; c < 8; ++c) sums[c] += tap[c] * factor;
+                  for (int32_t c = 0; c < 8; ++c) sums[c] += (uint32_t)(tap[c] * factor);
                 } else {
-                  for (int32_t c = 0; c < count; ++c) sums[c] += tap[c] * factor;
+                  for (int32_t c = 0; c < count; ++c) sums[c] += (uint32_t)(tap[c] * factor);
                 }
               } else if (count == lanes) {
-                for (int32_t c = 0; c < lanes; ++c) sums[c] += tap[c] * (int16_t)(pixel[c] + offset);
+                for (int32_t c = 0; c < lanes; ++c) sums[c] += (uint32_t)(tap[c] * (int16_t)(pixel[c] + offset));
               } else if (count == 8) {
-                for (int32_t c = 0; c < 8; ++c) sums[c] += tap[c] * (int16_t)(pixel[c] + offset);
+                for (int32_t c = 0; c < 8; ++c) sums[c] += (uint32_t)(tap[c] * (int16_t)(pixel[c] + offset));
               } else {
-                for (int32_t c = 0; c < count; ++c) sums[c] += tap[c] * (pixel[c] + offset);
+                for (int32_t c = 0; c < count; ++c) sums[c] += (uint32_t)(tap[c] * (pixel[c] + offset));
               }
               pixel += p->column_dilation * p->input_channels;
               tap += channels;
@@ -76,8 +76,8 @@ static void lowtide_depthwise_conv_2d_i8(const struct lowtide_depthwise_conv_2d_
           }
           for (int32_t c = 0; c < count; ++c, ++channel) {
             const int32_t k = p->per_channel ? channel : 0;
-            const int32_t scaled = lowtide_scale(sums[c], multipliers[k], shifts[k]) + p->output_zero_point;
-            *output++ = (int8_t)lowtide_clamp(scaled, p->lowest, p->highest);
+            const int32_t scaled = lowtide_scale((int32_t)sums[c], multipliers[k], shifts[k]);
+            *output++ = (int8_t)lowtide_clamp(lowtide_add(scaled, p->output_zero_point), p->lowest, p->highest);
           }
         }
       }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
-// uses: clamp scale next_row
+// uses: add clamp scale next_row
 // in place: first second
 
 // The product of two operands.
@@ -25,7 +25,7 @@ static void lowtide_mul_i8(const struct lowtide_mul_i8 *p, const int8_t *first, 
     for (int32_t i = 0; i < p->counts[3]; ++i) {
       const int32_t x = first[a + i * p->first_steps[3]] - p->first_zero_point;
       const int32_t y = second[b + i * p->second_steps[3]] - p->second_zero_point;
-      const int32_t scaled = lowtide_scale(x * y, p->multiplier, p->shift) + p->output_zero_point;
+      const int32_t scaled = lowtide_add(lowtide_scale(x * y, p->multiplier, p->shift), p->output_zero_point);
       *output++ = (int8_t)lowtide_clamp(scaled, p->lowest, p->highest);
     }
   } while (lowtide_next_row(p->counts, p->first_steps, p->second_steps, at, &a, &b));

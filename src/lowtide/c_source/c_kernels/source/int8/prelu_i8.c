@@ -1,6 +1,6 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
-// uses: clamp scale next_row
+// uses: add clamp scale next_row
 // in place: input
 
 // The input where it is not below 0, and its product with alpha elsewhere.
@@ -28,7 +28,7 @@ static void lowtide_prelu_i8(const struct lowtide_prelu_i8 *p, const int8_t *inp
       const int32_t y = alpha[b + i * p->alpha_steps[3]] - p->alpha_zero_point;
       const int32_t scaled = x >= 0 ? lowtide_scale(x, p->multiplier, p->shift)
                                     : lowtide_scale(x * y, p->alpha_multiplier, p->alpha_shift);
-      *output++ = (int8_t)lowtide_clamp(scaled + p->output_zero_point, INT8_MIN, INT8_MAX);
+      *output++ = (int8_t)lowtide_clamp(lowtide_add(scaled, p->output_zero_point), INT8_MIN, INT8_MAX);
     }
   } while (lowtide_next_row(p->counts, p->input_steps, p->alpha_steps, at, &a, &b));
 }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
-// uses: clamp scale next_row
+// uses: add clamp scale next_row
 // in place: first second
 
 // The square of the difference of two operands that are brought to one scale.
@@ -32,8 +32,8 @@ static void lowtide_squared_difference_i8(const struct lowtide_squared_differenc
       const int32_t y = (second[b + i * p->second_steps[3]] - p->second_zero_point) * one;
       const int32_t difference = lowtide_scale(x, p->first_multiplier, p->first_shift) -
                                  lowtide_scale(y, p->second_multiplier, p->second_shift);
-      const int32_t scaled = lowtide_scale(difference * difference, p->multiplier, p->shift) + p->output_zero_point;
-      *output++ = (int8_t)lowtide_clamp(scaled, INT8_MIN, INT8_MAX);
+      const int32_t scaled = lowtide_scale(difference * difference, p->multiplier, p->shift);
+      *output++ = (int8_t)lowtide_clamp(lowtide_add(scaled, p->output_zero_point), INT8_MIN, INT8_MAX);
     }
   } while (lowtide_next_row(p->counts, p->first_steps, p->second_steps, at, &a, &b));
 }

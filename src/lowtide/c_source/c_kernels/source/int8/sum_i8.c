@@ -1,6 +1,6 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
-// uses: clamp scale
+// uses: add clamp scale
 
 // Sums along some axes, times a factor: sums and means. The other axes are kept.
 struct lowtide_sum_i8 {
@@ -26,7 +26,7 @@ static void lowtide_sum_i8(const struct lowtide_sum_i8 *p, const int8_t *input, 
             for (int32_t c = 0; c < p->counts[2]; ++c) sum += from[c * p->steps[2]];
           }
         }
-        sum = lowtide_scale(sum, p->multiplier, p->shift) + p->output_zero_point;
+        sum = lowtide_add(lowtide_scale(sum, p->multiplier, p->shift), p->output_zero_point);
         *output++ = (int8_t)lowtide_clamp(sum, INT8_MIN, INT8_MAX);
       }
     }

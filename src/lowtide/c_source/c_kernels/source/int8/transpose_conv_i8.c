@@ -1,6 +1,6 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
-// uses: clamp scale dot_i8
+// uses: add clamp scale dot_i8
 // null: bias
 
 // A transposed convolution: each pixel of the input is spread over a window of the output. The weights are
@@ -9,7 +9,7 @@ struct lowtide_transpose_conv_i8 {
   int32_t batches;
   int32_t input_rows;
   int32_t input_columns;
-  int32_t input_channels;
+  int32_t input_channels;  // at most 65536
   int32_t output_rows;
   int32_t output_columns;
   int32_t output_channels;
@@ -42,12 +42,13 @@ static void lowtide_transpose_conv_i8(const struct lowtide_transpose_conv_i8 *p,
             for (int32_t j = (column + p->left) % p->column_stride; j < p->window_columns; j += p->column_stride) {
               const int32_t x = (column + p->left - j) / p->column_stride;
               if (column + p->left < j || x >= p->input_columns) continue;
-              sum += lowtide_dot_i8(weights + ((channel * p->window_rows + i) * p->window_columns + j) * depth,
-                                    input + (y * p->input_columns + x) * depth, depth, -p->input_zero_point);
+              const int8_t *tap = weights + ((channel * p->window_rows + i) * p->window_columns + j) * depth;
+              const int8_t *pixel = input + (y * p->input_columns + x) * depth;
+              sum = lowtide_add(sum, lowtide_dot_i8(tap, pixel, depth, -p->input_zero_point));
             }
           }
           const int32_t k = p->per_channel ? channel : 0;
-          sum = lowtide_scale(sum, multipliers[k], shifts[k]) + p->output_zero_point;
+          sum = lowtide_add(lowtide_scale(sum, multipliers[k], shifts[k]), p->output_zero_point);
           *output++ = (int8_t)lowtide_clamp(sum, p->lowest, p->highest);
         }
       }
