@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Pixels between those of the input. The tables have 3 numbers for each row of the output: two rows of the input, and
-// the weight of the second one out of 1024; and the same for columns.
+// the weight of the second one out of 1024; and the same for columns. At the end of an input, weights may be far outside
+// of 0 to 1024.
 struct lowtide_resize_bilinear_i8 {
   int32_t batches;
   int32_t input_rows;
@@ -26,7 +27,7 @@ static void lowtide_resize_bilinear_i8(const struct lowtide_resize_bilinear_i8 *
         for (int32_t c = 0; c < p->channels; ++c) {
           const int32_t upper = upper_left[c] * (1024 - x[2]) + upper_right[c] * x[2];
           const int32_t lower = lower_left[c] * (1024 - x[2]) + lower_right[c] * x[2];
-          const int32_t sum = upper * (1024 - y[2]) + lower * y[2];
+          const int64_t sum = (int64_t)upper * (1024 - y[2]) + (int64_t)lower * y[2];
           *output++ = (int8_t)((sum + (sum > 0 ? 1 << 19 : -(1 << 19))) / (1 << 20));
         }
       }
