@@ -28,8 +28,23 @@ TEST(QuantizedMultiplier, CarriesWhenItRoundsUp) {
 }
 
 TEST(QuantizedMultiplier, IsZeroForTinyFactors) {
-  EXPECT_EQ(quantized_multiplier(0x1p-32).shift, -31);
+  EXPECT_EQ(quantized_multiplier(0x1p-32)->shift, -31);
   EXPECT_EQ(quantized_multiplier(0x1p-33), QuantizedMultiplier{});
+}
+
+TEST(QuantizedMultiplier, IsOnlyForFactorsBelow2To31) {
+  EXPECT_EQ(quantized_multiplier(0x1p31 - 1), (QuantizedMultiplier{.multiplier = kOne, .shift = 31}));
+  // 2^31 - 1/4 is below 2^31 and rounds to it.
+  for (double factor : {0x1p31 - 0.25, 0x1p31, -0x1p31, 1e300, std::numeric_limits<double>::infinity(),
+                        std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_EQ(quantized_multiplier(factor), std::nullopt) << factor;
+  }
+  EXPECT_EQ(quantized_multiplier(std::numeric_limits<double>::denorm_min()), QuantizedMultiplier{});
+}
+
+TEST(WrappingSum, KeepsTheLowest32Bits) {
+  EXPECT_EQ(wrapping_sum(kOne, 1), std::numeric_limits<std::int32_t>::min());
+  EXPECT_EQ(wrapping_sum(-3, 2), -1);
 }
 
 TEST(HighProduct, RoundsHalvesUp) {
@@ -50,9 +65,9 @@ TEST(RoundedShift, RoundsHalvesAwayFromZero) {
 }
 
 TEST(Scaled, MultipliesByTheFactor) {
-  EXPECT_EQ(scaled(1000, quantized_multiplier(0.25)), 250);
-  EXPECT_EQ(scaled(-1000, quantized_multiplier(0.0015)), -2);  // -1.5, halves away from zero
-  EXPECT_EQ(scaled(100, quantized_multiplier(12.5)), 1250);
+  EXPECT_EQ(scaled(1000, *quantized_multiplier(0.25)), 250);
+  EXPECT_EQ(scaled(-1000, *quantized_multiplier(0.0015)), -2);  // -1.5, halves away from zero
+  EXPECT_EQ(scaled(100, *quantized_multiplier(12.5)), 1250);
 }
 
 TEST(Exponential, IsCloseToTheReal) {

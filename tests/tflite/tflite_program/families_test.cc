@@ -211,11 +211,17 @@ TEST(Lookups, BytesWithoutSignAreQuantized) {
   EXPECT_EQ(static_cast<unsigned char>(found.constants.at(0).bytes.at(128)), 0);
 }
 
+TfliteTensor variable(std::vector<std::int64_t> shape) {
+  TfliteTensor made = tensor(std::move(shape), 0.5, 0, TfliteType::int16);
+  made.is_variable = true;
+  return made;
+}
+
 TEST(Memories, SvdfHasAStateOfItsSize) {
   const auto svdf = [](std::int64_t memory) {
     return one_operator({.type = "SVDF", .options = {{"rank", std::int64_t{2}}}},
                         {tensor({1, 3}), tensor({4, 3}), tensor({4, 5}, 0.5, 0, TfliteType::int16),
-                         tensor({2}, 0.25, 0, TfliteType::int32), tensor({1, memory}, 0.5, 0, TfliteType::int16)},
+                         tensor({2}, 0.25, 0, TfliteType::int32), variable({1, memory})},
                         {tensor({1, 2})});
   };
   const std::vector<CCall> calls = made(svdf(20));
@@ -223,6 +229,16 @@ TEST(Memories, SvdfHasAStateOfItsSize) {
   EXPECT_EQ(calls[0].kernel, "svdf_i8_i16");
   EXPECT_EQ(integer(calls[0], "units"), 2);
   EXPECT_THAT(refusal(svdf(19)), HasSubstr("do not fit together"));
+}
+
+TEST(Memories, SvdfNeedsAStateThatIsAVariable) {
+  TfliteTensor computed = variable({1, 20});
+  computed.is_variable = false;
+  EXPECT_THAT(refusal(one_operator({.type = "SVDF", .options = {{"rank", std::int64_t{2}}}},
+                                   {tensor({1, 3}), tensor({4, 3}), tensor({4, 5}, 0.5, 0, TfliteType::int16),
+                                    tensor({2}, 0.25, 0, TfliteType::int32), computed},
+                                   {tensor({1, 2})})),
+              HasSubstr("not a variable tensor"));
 }
 
 TEST(Resizes, NearestRoundsDown) {

@@ -46,8 +46,9 @@ std::int32_t reciprocal_of_half_sum(std::int32_t x) {
 
 }  // namespace
 
-QuantizedMultiplier quantized_multiplier(double factor) {
-  if (factor == 0) return {};
+std::optional<QuantizedMultiplier> quantized_multiplier(double factor) {
+  if (factor == 0) return QuantizedMultiplier{};
+  if (!std::isfinite(factor)) return std::nullopt;
   int shift = 0;
   const double fraction = std::frexp(factor, &shift);
   auto multiplier = static_cast<std::int64_t>(std::round(fraction * static_cast<double>(std::int64_t{1} << 31)));
@@ -55,9 +56,13 @@ QuantizedMultiplier quantized_multiplier(double factor) {
     multiplier /= 2;
     ++shift;
   }
-  LOWTIDE_CHECK(shift <= 31, "a factor is below 2^31");
-  if (shift < -31) return {};
-  return {.multiplier = static_cast<std::int32_t>(multiplier), .shift = shift};
+  if (shift > 31) return std::nullopt;
+  if (shift < -31) return QuantizedMultiplier{};
+  return QuantizedMultiplier{.multiplier = static_cast<std::int32_t>(multiplier), .shift = shift};
+}
+
+std::int32_t wrapping_sum(std::int32_t a, std::int32_t b) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }
 
 std::int32_t high_product(std::int32_t a, std::int32_t b) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 // Numbers with a binary point, as the reference kernels of TFLite compute with them. A number with n integer bits is
 // stored as the number times 2^(31 - n).
@@ -16,8 +17,12 @@ struct QuantizedMultiplier {
   friend bool operator==(const QuantizedMultiplier&, const QuantizedMultiplier&) = default;
 };
 
-// The multiplier that stands for a factor. Factors below 2^-31 become 0. Requires: |factor| < 2^31.
-[[nodiscard]] QuantizedMultiplier quantized_multiplier(double factor);
+// The multiplier that stands for a factor. Factors below 2^-31 become 0. nullopt: |factor| is not below 2^31 after it
+// has been rounded to 31 bits, or it is no number.
+[[nodiscard]] std::optional<QuantizedMultiplier> quantized_multiplier(double factor);
+
+// a + b, without the bits that 32 bits do not hold.
+[[nodiscard]] std::int32_t wrapping_sum(std::int32_t a, std::int32_t b);
 
 // a * b / 2^31, rounded to the nearest integer. The result saturates.
 [[nodiscard]] std::int32_t high_product(std::int32_t a, std::int32_t b);

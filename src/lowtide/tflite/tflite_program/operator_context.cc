@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "lowtide/base/check.h"
@@ -17,17 +18,6 @@
 
 namespace lowtide::tflite_program_internal {
 namespace {
-
-constexpr std::int64_t kMostBytes = std::numeric_limits<std::int32_t>::max();
-
-std::optional<std::int64_t> bytes_of(const TfliteTensor& tensor) {
-  std::optional<std::int64_t> bytes = (bits_of(tensor.type).value_or(8) + 7) / 8;
-  // Extents of 0 count as 1, so that products of some of the extents are bounded as well.
-  for (std::int64_t extent : tensor.shape) {
-    if (bytes) bytes = checked_multiply(*bytes, std::max<std::int64_t>(extent, 1));
-  }
-  return bytes && *bytes <= kMostBytes ? bytes : std::nullopt;
-}
 
 template <typename T>
 CConstant constant_of(const std::string& what, CType type, const std::vector<T>& values) {
@@ -48,14 +38,6 @@ std::vector<std::int64_t> numbers_in(std::string_view bytes) {
   return numbers;
 }
 
-// The numbers of a quantized type.
-Range range_of(TfliteType type) {
-  if (type == TfliteType::int8) return {.lowest = -128, .highest = 127};
-  if (type == TfliteType::uint8) return {.lowest = 0, .highest = 255};
-  if (type == TfliteType::int16) return {.lowest = -32768, .highest = 32767};
-  return {.lowest = std::numeric_limits<std::int32_t>::min(), .highest = std::numeric_limits<std::int32_t>::max()};
-}
-
 std::string types_text(const OperatorContext::Types& row) {
   std::string text;
   for (TfliteType type : row.inputs) text += (text.empty() ? "" : ", ") + std::string(to_string(type));
@@ -73,12 +55,6 @@ std::optional<std::int32_t> quantized(float f, float scale, std::int32_t zero_po
 
 }  // namespace
 
-std::int64_t elements_of(const Shape& shape) {
-  std::int64_t count = 1;
-  for (std::int64_t extent : shape) count = must_multiply(count, extent);
-  return count;
-}
-
 Result<void> OperatorContext::check_operands(std::size_t inputs, std::size_t outputs) const {
   for (std::size_t at = 0; at < inputs; ++at) {
     if (!has_input(at)) return invalid("input " + std::to_string(at) + " is missing");
@@ -88,7 +64,7 @@ Result<void> OperatorContext::check_operands(std::size_t inputs, std::size_t out
   }
   for (const auto& operands : {op().inputs, op().outputs}) {
     for (const std::optional<std::uint32_t>& operand : operands) {
-      if (operand && !bytes_of(tensor(*operand))) {
+      if (operand && !bounded_bytes(tensor(*operand))) {
         return error(ErrorCode::over_limit, "tensor " + quoted(tensor(*operand).name) + " has 2 GiB or more");
       }
     }
@@ -114,13 +90,32 @@ Result<void> OperatorContext::check_quantized(std::initializer_list<const Tflite
     if (!is_quantized || !(scale_of(*tensor) > 0) || !std::isfinite(scale_of(*tensor))) {
       return invalid("tensor " + quoted(tensor->name) + " needs one scale above 0 and one zero point");
     }
-    const std::int64_t zero_point = quantization.zero_points.empty() ? 0 : quantization.zero_points.front();
-    const Range range = range_of(tensor->type);
-    if (zero_point < range.lowest || zero_point > range.highest) {
-      return invalid("the zero point of tensor " + quoted(tensor->name) + " is no number of its type");
-    }
+    if (const auto fault = zero_point_fault(*tensor)) return invalid(*fault);
   }
   return {};
+}
+
+Result<QuantizedMultiplier> OperatorContext::multiplier(double factor) const {
+  if (const std::optional<QuantizedMultiplier> by = quantized_multiplier(factor)) return *by;
+  std::ostringstream number;
+  number << factor;
+  return invalid("its scales do not fit together: they give a factor of " + number.str() +
+                 ", which has to be below 2^31; quantize the model again");
+}
+
+Result<void> OperatorContext::check_products(std::int64_t count) const {
+  constexpr std::int64_t kMost = 65536;  // 128 * 255 * 65536 is below 2^31
+  if (count <= kMost) return {};
+  return unsupported("a row of its weights has " + std::to_string(count) + " numbers; supported are at most " +
+                     std::to_string(kMost));
+}
+
+Result<std::size_t> OperatorContext::axis(std::int64_t stated, std::size_t rank) const {
+  const auto count = static_cast<std::int64_t>(rank);
+  if (stated < -count || stated >= count) {
+    return invalid("it has no axis " + std::to_string(stated) + "; its tensor has " + std::to_string(rank));
+  }
+  return static_cast<std::size_t>(stated < 0 ? stated + count : stated);
 }
 
 std::int64_t OperatorContext::option(std::string_view name) const {
@@ -230,21 +225,6 @@ CParameter parameter(std::string_view name, const std::vector<std::int64_t>& val
   std::vector<std::int32_t> words;
   for (std::int64_t value : values) words.push_back(std::get<std::int32_t>(parameter(name, value).value));
   return {std::string(name), std::move(words)};
-}
-
-float scale_of(const TfliteTensor& tensor) {
-  return tensor.quantization.scales.empty() ? 0.0F : static_cast<float>(tensor.quantization.scales.front());
-}
-
-std::int32_t zero_point_of(const TfliteTensor& tensor) {
-  return tensor.quantization.zero_points.empty() ? 0
-                                                 : static_cast<std::int32_t>(tensor.quantization.zero_points.front());
-}
-
-std::string shape_text(const Shape& shape) {
-  std::string text = "[";
-  for (std::int64_t extent : shape) text += (text.size() == 1 ? "" : ", ") + std::to_string(extent);
-  return text + "]";
 }
 
 }  // namespace lowtide::tflite_program_internal

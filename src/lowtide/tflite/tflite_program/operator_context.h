@@ -16,19 +16,9 @@
 #include "lowtide/c_source/c_program/c_program.h"
 #include "lowtide/tflite/tflite_program/c_type.h"
 #include "lowtide/tflite/tflite_program/operator_place.h"
+#include "lowtide/tflite/tflite_program/tensor_facts.h"
 
 namespace lowtide::tflite_program_internal {
-
-using Shape = std::vector<std::int64_t>;
-
-// The number of elements. Requires: bounded extents.
-[[nodiscard]] std::int64_t elements_of(const Shape& shape);
-
-// The limits of an output.
-struct Range {
-  std::int32_t lowest = 0;
-  std::int32_t highest = 0;
-};
 
 // An operator whose calls are made: what the file says about it, and the calls so far.
 class OperatorContext {
@@ -56,8 +46,16 @@ class OperatorContext {
   };
   [[nodiscard]] Result<void> check_types(const std::vector<Types>& rows) const;
 
-  // Checks that all these tensors have one scale and one zero point.
+  // Checks that all these tensors have one scale and one zero point, which fits the type.
   [[nodiscard]] Result<void> check_quantized(std::initializer_list<const TfliteTensor*> tensors) const;
+
+  // The multiplier for a factor, which is made of the scales of the operator. Errors: invalid, if it is not below 2^31
+  // after rounding.
+  [[nodiscard]] Result<QuantizedMultiplier> multiplier(double factor) const;
+  // Checks that the sum of this number of products of 8 bits has 32 bits. Errors: unsupported.
+  [[nodiscard]] Result<void> check_products(std::int64_t count) const;
+  // An axis of a tensor with this rank, counted from the front. Errors: invalid, if there is no such axis.
+  [[nodiscard]] Result<std::size_t> axis(std::int64_t stated, std::size_t rank) const;
 
   // The options of the operator. Those that the file omits are 0.
   [[nodiscard]] std::int64_t option(std::string_view name) const;
@@ -103,12 +101,5 @@ class OperatorContext {
 // A parameter. Requires: the value fits.
 [[nodiscard]] CParameter parameter(std::string_view name, std::int64_t value);
 [[nodiscard]] CParameter parameter(std::string_view name, const std::vector<std::int64_t>& values);
-
-// The scale as a float, as runtimes read it, and the zero point. Requires: check_quantized().
-[[nodiscard]] float scale_of(const TfliteTensor& tensor);
-[[nodiscard]] std::int32_t zero_point_of(const TfliteTensor& tensor);
-
-// "[1, 96, 96, 3]"
-[[nodiscard]] std::string shape_text(const Shape& shape);
 
 }  // namespace lowtide::tflite_program_internal

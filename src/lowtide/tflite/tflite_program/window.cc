@@ -12,13 +12,22 @@
 namespace lowtide::tflite_program_internal {
 namespace {
 
-// An axis with its padding, for these extents of input and output.
-Result<WindowAxis> axis_of(const OperatorContext& context, WindowAxis axis, std::int64_t input, std::int64_t output) {
+// The elements of the input and the extent of the output along an axis.
+struct Extents {
+  std::int64_t input = 1;
+  std::int64_t output = 1;
+  std::int64_t step = 1;  // from one place of the input to the next one, in elements
+};
+
+// An axis with its padding.
+Result<WindowAxis> axis_of(const OperatorContext& context, WindowAxis axis, const Extents& extents) {
+  const auto& [input, output, step] = extents;
   constexpr std::int64_t kMost = std::int64_t{1} << 24;  // so that positions have 32 bits
   for (std::int64_t number : {axis.taps, axis.stride, axis.dilation}) {
     if (number < 1 || number > kMost)
       return context.invalid("its window has an extent, stride or dilation out of range");
   }
+  if (axis.taps == 1) axis.dilation = 1;  // there is no other tap that it could move away
   const std::int64_t reach = (axis.taps - 1) * axis.dilation + 1;
   const bool is_same = context.name_option("padding") == "SAME";
   const std::int64_t expected =
@@ -28,6 +37,11 @@ Result<WindowAxis> axis_of(const OperatorContext& context, WindowAxis axis, std:
                            std::to_string(std::max<std::int64_t>(expected, 0)) + " follows from its input");
   }
   if (input > kMost || reach > kMost) return context.invalid("its window or its input is too large");
+  // Kernels multiply the two even where the next tap is outside of the input.
+  if (std::max(axis.dilation, axis.stride) + input > std::numeric_limits<std::int32_t>::max() / step) {
+    return context.invalid("its dilation " + std::to_string(axis.dilation) + " or its stride " +
+                           std::to_string(axis.stride) + " is too large for its input");
+  }
   if (is_same) axis.before = std::max<std::int64_t>((output - 1) * axis.stride + reach - input, 0) / 2;
   return axis;
 }
@@ -41,10 +55,10 @@ Result<Window> window_of(const OperatorContext& context, std::int64_t rows, std:
   const Shape& output = context.output().shape;
   const auto dilation = [&](std::string_view name) { return std::max<std::int64_t>(context.option(name), 1); };
   Window window;
-  LOWTIDE_TRY(window.rows,
-              axis_of(context, {rows, context.option("stride_h"), dilation("dilation_h_factor")}, input[1], output[1]));
+  LOWTIDE_TRY(window.rows, axis_of(context, {rows, context.option("stride_h"), dilation("dilation_h_factor")},
+                                   {input[1], output[1], input[2] * input[3]}));
   LOWTIDE_TRY(window.columns, axis_of(context, {columns, context.option("stride_w"), dilation("dilation_w_factor")},
-                                      input[2], output[2]));
+                                      {input[2], output[2], input[3]}));
   return window;
 }
 

@@ -98,10 +98,13 @@ Result<void> add_sum(OperatorContext& context) {
   const double second_scale = scale_of(context.input(1));
   const double twice = 2 * std::max(first_scale, second_scale);
   const double factor = twice / ((1 << kLeftShift) * double{scale_of(context.output())});
-  if (!(factor > 0 && factor < 1)) return context.invalid("the scale of its output is too small");
-  const QuantizedMultiplier first = quantized_multiplier(first_scale / twice);
-  const QuantizedMultiplier second = quantized_multiplier(second_scale / twice);
-  const QuantizedMultiplier output = quantized_multiplier(factor);
+  // The runtime refuses other factors.
+  if (!(factor > 0 && factor < 1)) {
+    return context.invalid("the scale of its output is too far from those of its operands; quantize the model again");
+  }
+  LOWTIDE_TRY(const QuantizedMultiplier first, context.multiplier(first_scale / twice));
+  LOWTIDE_TRY(const QuantizedMultiplier second, context.multiplier(second_scale / twice));
+  LOWTIDE_TRY(const QuantizedMultiplier output, context.multiplier(factor));
   LOWTIDE_TRY(const Range range, context.activation_range(context.output()));
   append_zero_points(context, parameters);
   append(parameters,
@@ -121,10 +124,9 @@ Result<void> add_squared_difference(OperatorContext& context) {
   const double twice = 2.0 * std::max(first_scale, second_scale);
   const double factor =
       twice * twice / double{static_cast<float>(1 << (2 * kSquareLeftShift)) * scale_of(context.output())};
-  if (!(factor > 0 && factor < 0x1p31)) return context.invalid("the scale of its output is too small");
-  const QuantizedMultiplier first = quantized_multiplier(first_scale / twice);
-  const QuantizedMultiplier second = quantized_multiplier(second_scale / twice);
-  const QuantizedMultiplier output = quantized_multiplier(factor);
+  LOWTIDE_TRY(const QuantizedMultiplier first, context.multiplier(first_scale / twice));
+  LOWTIDE_TRY(const QuantizedMultiplier second, context.multiplier(second_scale / twice));
+  LOWTIDE_TRY(const QuantizedMultiplier output, context.multiplier(factor));
   append_zero_points(context, parameters);
   append(parameters, {parameter("left_shift", kSquareLeftShift), parameter("first_multiplier", first.multiplier),
                       parameter("first_shift", first.shift), parameter("second_multiplier", second.multiplier),
@@ -138,8 +140,7 @@ Result<void> add_product(OperatorContext& context) {
   LOWTIDE_TRY(std::vector<CParameter> parameters, begin_binary(context));
   const double factor =
       double{scale_of(context.input(0))} * double{scale_of(context.input(1))} / double{scale_of(context.output())};
-  if (!(factor < 0x1p31)) return context.invalid("the scale of its output is too small");
-  const QuantizedMultiplier by = quantized_multiplier(factor);
+  LOWTIDE_TRY(const QuantizedMultiplier by, context.multiplier(factor));
   LOWTIDE_TRY(const Range range, context.activation_range(context.output()));
   append_zero_points(context, parameters);
   append(parameters, {parameter("multiplier", by.multiplier), parameter("shift", by.shift),
@@ -160,11 +161,8 @@ Result<void> add_prelu(OperatorContext& context) {
   const double input_scale = scale_of(context.input(0));
   const double output_scale = scale_of(context.output());
   const double alpha_factor = input_scale * double{scale_of(context.input(1))} / output_scale;
-  if (!(std::max(input_scale / output_scale, alpha_factor) < 0x1p31)) {
-    return context.invalid("the scale of its output is too small");
-  }
-  const QuantizedMultiplier by = quantized_multiplier(input_scale / output_scale);
-  const QuantizedMultiplier alpha = quantized_multiplier(alpha_factor);
+  LOWTIDE_TRY(const QuantizedMultiplier by, context.multiplier(input_scale / output_scale));
+  LOWTIDE_TRY(const QuantizedMultiplier alpha, context.multiplier(alpha_factor));
   parameters[1].name = "input_steps";
   parameters[2].name = "alpha_steps";
   append(parameters, {parameter("input_zero_point", zero_point_of(context.input(0))),

@@ -43,8 +43,8 @@ Result<Scales> scales_of(const OperatorContext& context, const Slots& slots, std
     const auto weight_scale = static_cast<float>(stated);
     const double product = is_rounded ? double{input_scale * weight_scale} : double{input_scale} * double{weight_scale};
     const double factor = product / double{scale_of(context.output())};
-    if (!(factor >= 0) || factor >= 0x1p31) return context.invalid("a scale of its weights is out of range");
-    const QuantizedMultiplier by = quantized_multiplier(factor);
+    if (!(factor >= 0)) return context.invalid("a scale of its weights is below 0 or no number");
+    LOWTIDE_TRY(const QuantizedMultiplier by, context.multiplier(factor));
     scales.multipliers.push_back(by.multiplier);
     scales.shifts.push_back(by.shift);
   }
@@ -133,6 +133,7 @@ Result<void> add_convolution(OperatorContext& context) {
     return context.invalid("weights " + shape_text(weights) + " do not fit input " + shape_text(input) +
                            " and output " + shape_text(output));
   }
+  LOWTIDE_RETURN_IF_ERROR(context.check_products(weights[2] * weights[3]));
   LOWTIDE_TRY(const Product product, product_of(context, {}, output[3]));
   LOWTIDE_TRY(const Window window, window_of(context, weights[1], weights[2]));
   std::vector<CParameter> parameters = {parameter("batches", input[0]),          parameter("input_rows", input[1]),
@@ -187,6 +188,7 @@ Result<void> add_fully_connected(OperatorContext& context) {
   }
   LOWTIDE_TRY(const Product product, product_of(context, {}, weights[0]));
   const bool is_per_channel = product.scales.shifts.size() > 1;
+  if (const auto fault = zero_point_fault(context.input(1)); fault && !is_per_channel) return context.invalid(*fault);
   std::vector<CParameter> parameters = {
       parameter("rows", rows), parameter("depth", weights[1]), parameter("units", weights[0]),
       parameter("input_zero_point", zero_point_of(context.input(0))),
@@ -222,8 +224,11 @@ Result<void> add_transpose_conv(OperatorContext& context) {
       std::max({row_stride, column_stride, weights[1], weights[2], output[1], output[2]}) > kMost) {
     return context.invalid("its strides or its extents are out of range");
   }
+  LOWTIDE_RETURN_IF_ERROR(context.check_products(weights[3]));
   LOWTIDE_TRY(const Product product, product_of(context, slots, output[3]));
-  const bool is_same = context.name_option("padding") == "SAME";
+  const std::string_view padding = context.name_option("padding");
+  if (padding != "SAME" && padding != "VALID") return context.invalid("its padding is neither SAME nor VALID");
+  const bool is_same = padding == "SAME";
   std::vector<CParameter> parameters = {
       parameter("batches", input[0]),
       parameter("input_rows", input[1]),

@@ -48,17 +48,16 @@ void add_table(OperatorContext& context, const Function& function) {
 
 // The factor from the scale of the input, times another one, to that of the output.
 Result<QuantizedMultiplier> rescaling(const OperatorContext& context, double by = 1) {
-  const double factor = double{scale_of(context.input(0))} * by / double{scale_of(context.output())};
-  if (!(std::abs(factor) < 0x1p31)) return context.invalid("the scale of its output is too small");
-  return quantized_multiplier(factor);
+  return context.multiplier(double{scale_of(context.input(0))} * by / double{scale_of(context.output())});
 }
 
 Result<void> add_relu(OperatorContext& context) {
   LOWTIDE_RETURN_IF_ERROR(check_unary(context));
   LOWTIDE_TRY(const QuantizedMultiplier by, rescaling(context));
   const std::int32_t zero = zero_point_of(context.output());
-  add_table(context,
-            [&](std::int32_t x) { return std::max(scaled(x - zero_point_of(context.input(0)), by) + zero, zero); });
+  add_table(context, [&](std::int32_t x) {
+    return std::max(wrapping_sum(scaled(x - zero_point_of(context.input(0)), by), zero), zero);
+  });
   return {};
 }
 
@@ -80,17 +79,19 @@ Result<void> add_leaky_relu(OperatorContext& context) {
   LOWTIDE_TRY(const QuantizedMultiplier below, rescaling(context, std::abs(alpha)));
   add_table(context, [&](std::int32_t x) {
     const std::int32_t above_zero = x - zero_point_of(context.input(0));
-    if (above_zero >= 0) return scaled(above_zero, by) + zero_point_of(context.output());
+    const std::int32_t zero = zero_point_of(context.output());
+    if (above_zero >= 0) return wrapping_sum(scaled(above_zero, by), zero);
     const std::int32_t part = scaled(above_zero, below);
-    return (alpha < 0 ? -part : part) + zero_point_of(context.output());
+    return wrapping_sum(alpha < 0 ? wrapping_sum(~part, 1) : part, zero);  // -part may need another bit
   });
   return {};
 }
 
 // LOGISTIC and TANH: `function` is one of 4 integer bits, and its result has none. `bits` are those behind the point of
 // the output.
-void add_sigmoid(OperatorContext& context, std::int32_t (*function)(std::int32_t), int bits, std::int32_t zero) {
-  const QuantizedMultiplier by = quantized_multiplier(double{scale_of(context.input(0))} * (1 << 27));
+Result<void> add_sigmoid(OperatorContext& context, std::int32_t (*function)(std::int32_t), int bits,
+                         std::int32_t zero) {
+  LOWTIDE_TRY(const QuantizedMultiplier by, context.multiplier(double{scale_of(context.input(0))} * (1 << 27)));
   // Inputs outside of 4 integer bits are taken to be infinite.
   const auto radius = static_cast<std::int64_t>(std::floor(15 * std::ldexp(1.0, 27 - by.shift)));
   add_table(context, [&](std::int32_t x) {
@@ -99,21 +100,18 @@ void add_sigmoid(OperatorContext& context, std::int32_t (*function)(std::int32_t
     if (above_zero >= radius) return 127;
     return rounded_shift(function(scaled(above_zero, by)), 31 - bits) + zero;
   });
+  return {};
 }
 
 Result<void> add_logistic(OperatorContext& context) {
   LOWTIDE_RETURN_IF_ERROR(check_unary(context));
   if (zero_point_of(context.output()) != -128) return context.invalid("its output needs zero point -128");
-  if (!(scale_of(context.input(0)) < 16)) return context.invalid("the scale of its input is too large");
-  add_sigmoid(context, &fixed_logistic, 8, -128);
-  return {};
+  return add_sigmoid(context, &fixed_logistic, 8, -128);
 }
 
 Result<void> add_tanh(OperatorContext& context) {
   LOWTIDE_RETURN_IF_ERROR(check_unary(context));
-  if (!(scale_of(context.input(0)) < 16)) return context.invalid("the scale of its input is too large");
-  add_sigmoid(context, &fixed_tanh, 7, 0);
-  return {};
+  return add_sigmoid(context, &fixed_tanh, 7, 0);
 }
 
 // Arithmetic of 16 bits, for HARD_SWISH.
@@ -129,8 +127,8 @@ std::int32_t multiplier16(std::int32_t multiplier) { return saturated16((std::in
 Result<void> add_hard_swish(OperatorContext& context) {
   LOWTIDE_RETURN_IF_ERROR(check_unary(context));
   const float fine_scale = 1.0F / 128.0F * scale_of(context.input(0));
-  const QuantizedMultiplier output = quantized_multiplier(fine_scale / scale_of(context.output()));
-  const QuantizedMultiplier gate = quantized_multiplier(fine_scale / (3.0F / 32768.0F));
+  LOWTIDE_TRY(const QuantizedMultiplier output, context.multiplier(fine_scale / scale_of(context.output())));
+  LOWTIDE_TRY(const QuantizedMultiplier gate, context.multiplier(fine_scale / (3.0F / 32768.0F)));
   if (output.shift > 0 || output.shift < -15) return context.invalid("the scale of its output does not fit its input");
   if (gate.shift > 15 || gate.shift < -15) return context.invalid("the scale of its input is out of range");
   add_table(context, [&](std::int32_t x) {
@@ -149,20 +147,23 @@ Result<void> add_hard_swish(OperatorContext& context) {
 }
 
 // An operator that the runtime computes with floats.
-void add_real_table(OperatorContext& context, float (*function)(float)) {
+Result<void> add_real_table(OperatorContext& context, float (*function)(float)) {
   const TfliteTensor& from = context.input(0);
   const float inverse = 1 / scale_of(context.output());
+  if (!std::isfinite(inverse)) {
+    return context.invalid("the scale of its output is too small to divide by; quantize the model again");
+  }
   add_table(context, [&](std::int32_t x) {
     const float real = scale_of(from) * static_cast<float>(x - zero_point_of(from));
     const float steps = std::round(function(real) * inverse) + static_cast<float>(zero_point_of(context.output()));
     return static_cast<std::int32_t>(std::clamp(steps, -128.0F, 127.0F));
   });
+  return {};
 }
 
 Result<void> add_elu(OperatorContext& context) {
   LOWTIDE_RETURN_IF_ERROR(check_unary(context));
-  add_real_table(context, [](float x) { return x < 0.0F ? std::exp(x) - 1.0F : x; });
-  return {};
+  return add_real_table(context, [](float x) { return x < 0.0F ? std::exp(x) - 1.0F : x; });
 }
 
 Result<void> add_abs(OperatorContext& context) {
@@ -171,7 +172,7 @@ Result<void> add_abs(OperatorContext& context) {
   const bool is_rescaled = scale_of(context.input(0)) != scale_of(context.output());
   add_table(context, [&](std::int32_t x) {
     const std::int32_t magnitude = std::abs(x - zero_point_of(context.input(0)));
-    return (is_rescaled ? scaled(magnitude, by) : magnitude) + zero_point_of(context.output());
+    return wrapping_sum(is_rescaled ? scaled(magnitude, by) : magnitude, zero_point_of(context.output()));
   });
   return {};
 }
@@ -181,7 +182,9 @@ Result<void> add_requantization(OperatorContext& context) {
   const TfliteTensor& to = context.output();
   LOWTIDE_RETURN_IF_ERROR(context.check_quantized({&from, &to}));
   LOWTIDE_TRY(const QuantizedMultiplier by, rescaling(context));
-  const auto function = [&](std::int32_t x) { return scaled(x - zero_point_of(from), by) + zero_point_of(to); };
+  const auto function = [&](std::int32_t x) {
+    return wrapping_sum(scaled(x - zero_point_of(from), by), zero_point_of(to));
+  };
   if (bits_of(from.type) == 8 && bits_of(to.type) == 8) {
     add_table(context, function);
     return {};

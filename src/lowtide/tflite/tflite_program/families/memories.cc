@@ -34,8 +34,13 @@ Result<void> check_shapes(const OperatorContext& context, std::int64_t rank) {
 }
 
 Result<void> check_svdf(const OperatorContext& context, std::int64_t rank) {
-  if (!context.has_input(kState)) return context.invalid("its state is missing");
+  if (!context.has_input(kState)) return context.invalid("its state, input 4, is missing");
+  if (!context.input(kState).is_variable) {
+    return context.invalid(
+        "its state, input 4, is not a variable tensor, so it would not keep its content between runs");
+  }
   LOWTIDE_RETURN_IF_ERROR(check_shapes(context, rank));
+  LOWTIDE_RETURN_IF_ERROR(context.check_products(context.input(kWeights).shape[1]));
   const std::int64_t units = context.input(kWeights).shape[0] / rank;
   if (context.has_input(kBias) &&
       (context.input(kBias).type != int32 || elements_of(context.input(kBias).shape) != units)) {
@@ -58,9 +63,8 @@ Result<void> add_svdf(OperatorContext& context) {
   const auto scale = [&](std::size_t input) { return double{scale_of(context.input(input))}; };
   const double state_factor = scale(0) * scale(kWeights) / scale(kState);
   const double factor = scale(kState) * scale(kTimeWeights) / double{scale_of(context.output())};
-  if (!(std::max(state_factor, factor) < 0x1p31)) return context.invalid("its scales do not fit together");
-  const QuantizedMultiplier state_by = quantized_multiplier(state_factor);
-  const QuantizedMultiplier by = quantized_multiplier(factor);
+  LOWTIDE_TRY(const QuantizedMultiplier state_by, context.multiplier(state_factor));
+  LOWTIDE_TRY(const QuantizedMultiplier by, context.multiplier(factor));
   const Shape& weights = context.input(kWeights).shape;
   context.call(context.input(kState).type == int16 ? "svdf_i8_i16" : "svdf_i8",
                {parameter("batches", context.input(0).shape[0]), parameter("inputs", weights[1]),

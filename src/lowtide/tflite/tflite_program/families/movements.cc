@@ -22,13 +22,6 @@ Result<void> check_same_type(const OperatorContext& context, const TfliteTensor&
                              std::string(to_string(to.type)));
 }
 
-// An axis counted from the front.
-Result<std::size_t> axis_of(const OperatorContext& context, std::int64_t axis, std::size_t rank) {
-  const auto count = static_cast<std::int64_t>(rank);
-  if (axis < -count || axis >= count) return context.invalid("it has no axis " + std::to_string(axis));
-  return static_cast<std::size_t>(axis < 0 ? axis + count : axis);
-}
-
 // The number of elements along the axes [begin, end).
 std::int64_t product(const Shape& shape, std::size_t begin, std::size_t end) {
   return elements_of(
@@ -62,7 +55,7 @@ Result<void> add_concatenation(OperatorContext& context) {
   if (context.name_option("fused_activation_function") != "NONE") {
     return context.unsupported("an activation of the result is not supported");
   }
-  LOWTIDE_TRY(const std::size_t axis, axis_of(context, context.option("axis"), to.shape.size()));
+  LOWTIDE_TRY(const std::size_t axis, context.axis(context.option("axis"), to.shape.size()));
   LOWTIDE_TRY(const std::int64_t bytes, element_bytes(context, to));
   Share share{.outer = product(to.shape, 0, axis),
               .whole = to.shape[axis],
@@ -90,7 +83,7 @@ Result<void> add_concatenation(OperatorContext& context) {
 // SPLIT and SPLIT_V: all outputs are parts of one input, one after another.
 Result<void> add_parts(OperatorContext& context, std::size_t input, std::int64_t stated_axis) {
   const TfliteTensor& from = context.input(input);
-  LOWTIDE_TRY(const std::size_t axis, axis_of(context, stated_axis, from.shape.size()));
+  LOWTIDE_TRY(const std::size_t axis, context.axis(stated_axis, from.shape.size()));
   LOWTIDE_TRY(const std::int64_t bytes, element_bytes(context, from));
   Share share{.outer = product(from.shape, 0, axis),
               .whole = from.shape[axis],
@@ -131,7 +124,7 @@ Result<void> add_packing(OperatorContext& context, bool is_pack) {
   const TfliteTensor& whole = is_pack ? context.output() : context.input(0);
   const std::size_t parts = is_pack ? context.input_count() : context.output_count();
   LOWTIDE_RETURN_IF_ERROR(context.check_operands(is_pack ? parts : 1, is_pack ? 1 : parts));
-  LOWTIDE_TRY(const std::size_t axis, axis_of(context, context.option("axis"), whole.shape.size()));
+  LOWTIDE_TRY(const std::size_t axis, context.axis(context.option("axis"), whole.shape.size()));
   LOWTIDE_TRY(const std::int64_t bytes, element_bytes(context, whole));
   Share share{.outer = product(whole.shape, 0, axis),
               .whole = whole.shape[axis],
@@ -170,7 +163,7 @@ Result<void> add_transpose(OperatorContext& context) {
   std::vector<bool> is_used(order.size(), false);
   Movement movement;
   for (std::size_t at = 0; at < order.size(); ++at) {
-    LOWTIDE_TRY(const std::size_t axis, axis_of(context, order[at], order.size()));
+    LOWTIDE_TRY(const std::size_t axis, context.axis(order[at], order.size()));
     if (is_used[axis] || to.shape[at] != from.shape[axis]) return unfit(context, from.shape, to.shape);
     is_used[axis] = true;
     movement.axes.push_back({to.shape[at], input_steps[axis], output_steps[at]});
@@ -187,6 +180,7 @@ Result<COperand> padding_element(OperatorContext& context) {
     return context.in(2);
   }
   const TfliteTensor& to = context.output();
+  if (const auto fault = zero_point_fault(to)) return context.invalid(*fault);
   LOWTIDE_TRY(const std::int64_t bytes, element_bytes(context, to));
   CConstant zero{.name = "padding", .type = *c_type(to.type), .shape = {1}};
   zero.bytes.assign(static_cast<std::size_t>(bytes), '\0');

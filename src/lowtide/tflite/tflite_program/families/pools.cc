@@ -1,6 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cmath>
 
 #include "lowtide/base/try.h"
@@ -27,6 +28,10 @@ Result<void> add_pool(OperatorContext& context, std::string_view kernel) {
     return context.invalid("output " + shape_text(output) + " does not fit input " + shape_text(input));
   }
   LOWTIDE_TRY(const Window window, window_of(context, context.option("filter_height"), context.option("filter_width")));
+  constexpr std::int64_t kMostTaps = std::int64_t{1} << 23;  // sums of these have 32 bits
+  if (std::min(window.rows.taps, input[1]) * std::min(window.columns.taps, input[2]) > kMostTaps) {
+    return context.invalid("its window covers more than " + std::to_string(kMostTaps) + " elements of its input");
+  }
   LOWTIDE_TRY(const Range range, context.activation_range(to));
   context.call(
       kernel,

@@ -41,11 +41,10 @@ void prepend(Loops& loops, std::int64_t count, std::int64_t step) {
 Result<Reduction> reduction_of(const OperatorContext& context) {
   const Shape& input = context.input(0).shape;
   LOWTIDE_TRY(const std::vector<std::int64_t> axes, context.integers(1));
-  const auto rank = static_cast<std::int64_t>(input.size());
   std::vector<bool> is_reduced(input.size(), false);
-  for (std::int64_t axis : axes) {
-    if (axis < -rank || axis >= rank) return context.invalid("it has no axis " + std::to_string(axis));
-    is_reduced[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] = true;
+  for (std::int64_t stated : axes) {
+    LOWTIDE_TRY(const std::size_t axis, context.axis(stated, input.size()));
+    is_reduced[axis] = true;
   }
   Reduction found;
   std::int64_t kept = 1;
@@ -87,9 +86,12 @@ Result<void> add_sum_of_axes(OperatorContext& context) {
   LOWTIDE_RETURN_IF_ERROR(context.check_quantized({&from, &to}));
   LOWTIDE_TRY(const Reduction reduction, reduction_of(context));
   const double factor = double{scale_of(from)} / double{scale_of(to)};
-  if (!(factor < 0x1p31) || reduction.elements >= 1 << 22)
-    return context.invalid("its scales or its sums are too large");
-  QuantizedMultiplier by = quantized_multiplier(factor);
+  constexpr std::int64_t kMost = std::int64_t{1} << 22;  // sums of these have 32 bits
+  if (reduction.elements >= kMost) {
+    return context.invalid("one result is of " + std::to_string(reduction.elements) + " elements; fewer than " +
+                           std::to_string(kMost) + " are supported");
+  }
+  LOWTIDE_TRY(QuantizedMultiplier by, context.multiplier(factor));
   if (context.type() == "MEAN") by = divided(by, reduction.elements);
   std::vector<CParameter> parameters = parameters_of(reduction);
   parameters.push_back(parameter("zero_points", zero_point_of(from) * reduction.elements));

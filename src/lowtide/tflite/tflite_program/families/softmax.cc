@@ -15,9 +15,7 @@ using enum TfliteType;
 constexpr int kIntegerBits = 5;  // of the differences whose exponentials are computed
 
 // The exponential of -d times the scale of the input, for each difference d between two numbers of 8 bits.
-std::vector<std::int32_t> exponentials(double factor) {
-  const double most = static_cast<double>((std::int64_t{1} << 31) - 1);
-  const QuantizedMultiplier by = quantized_multiplier(std::min(factor * (1 << (31 - kIntegerBits)), most));
+std::vector<std::int32_t> exponentials(QuantizedMultiplier by) {
   // Larger differences have more integer bits, and their exponentials count as 0.
   const double reach = std::floor(((1 << kIntegerBits) - 1) * std::ldexp(1.0, 31 - kIntegerBits - by.shift));
   std::vector<std::int32_t> table(256, 0);
@@ -43,11 +41,19 @@ Result<void> add_softmax(OperatorContext& context) {
   if (from.shape.empty() || from.shape != to.shape || from.shape.back() < 1) {
     return context.invalid("output " + shape_text(to.shape) + " does not fit input " + shape_text(from.shape));
   }
+  // Exponentials are at most 1, and their sum has 13 bits before the point.
+  constexpr std::int64_t kMostDepth = (1 << 13) - 1;
+  const std::int64_t depth = from.shape.back();
+  if (depth > kMostDepth) {
+    return context.unsupported("its rows have " + std::to_string(depth) + " elements; supported are at most " +
+                               std::to_string(kMostDepth) + "; split them, or leave SOFTMAX out of the model");
+  }
   const double factor = double{static_cast<float>(context.real_option("beta"))} * double{scale_of(from)};
   if (!(factor * (1 << (31 - kIntegerBits)) > 1))
     return context.invalid("beta times the scale of its input is too small");
-  COperand table = context.constant("exponentials", exponentials(factor));
-  const std::int64_t depth = from.shape.back();
+  const double most = static_cast<double>((std::int64_t{1} << 31) - 1);
+  LOWTIDE_TRY(const QuantizedMultiplier by, context.multiplier(std::min(factor * (1 << (31 - kIntegerBits)), most)));
+  COperand table = context.constant("exponentials", exponentials(by));
   context.call(is_long ? "softmax_i8_i16" : "softmax_i8",
                {parameter("rows", elements_of(from.shape) / depth), parameter("depth", depth)},
                {context.in(0), table, context.out()});
