@@ -8,7 +8,7 @@ static int32_t lowtide_softmax_row(const int8_t *input, int32_t depth, const int
                                    int32_t *shift) {
   *highest = INT8_MIN;
   for (int32_t i = 0; i < depth; ++i) *highest = input[i] > *highest ? input[i] : *highest;
-  uint32_t sum = 0;  // 12 bits before the point, so 19 behind it
+  uint32_t sum = 0;  // 13 bits before the point, and 19 behind it
   for (int32_t i = 0; i < depth; ++i) sum += (uint32_t)lowtide_shift_right(table[*highest - input[i]], 12);
   int32_t zeros = 0;  // in front of the sum in binary form
   while (sum < 0x80000000u) {
