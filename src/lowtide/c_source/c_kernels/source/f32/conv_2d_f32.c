@@ -3,7 +3,8 @@
 // null: bias
 
 // A convolution over two axes, in groups. A convolution over one axis has a height of 1. The products of eight columns
-// and up to four output channels are summed at the same time.
+// and up to four output channels are summed at the same time. The output holds the sums of the taps so far, so that the
+// stack does not.
 struct lowtide_conv_2d_f32 {
   int32_t batches;
   int32_t groups;
@@ -31,8 +32,9 @@ enum { LOWTIDE_CONV_2D_F32_COLUMNS = 8, LOWTIDE_CONV_2D_F32_CHANNELS = 4 };
 // Eight columns of four channels. Input columns lie next to each other. A compiler that unrolls the loop over columns
 // would make no vectors of it.
 static void lowtide_conv_2d_f32_block(const struct lowtide_conv_2d_f32 *p, const float *input, const float *weights,
-                                      float *sums) {
+                                      float *output) {
   const int32_t plane = p->input_rows * p->input_columns;
+  const int32_t output_plane = p->output_rows * p->output_columns;
   const int32_t window = p->window_rows * p->window_columns;
   const int32_t filter = p->input_channels * window;
   float total[LOWTIDE_CONV_2D_F32_CHANNELS][LOWTIDE_CONV_2D_F32_COLUMNS];
@@ -57,33 +59,35 @@ static void lowtide_conv_2d_f32_block(const struct lowtide_conv_2d_f32 *p, const
     }
   }
   for (int32_t i = 0; i < LOWTIDE_CONV_2D_F32_COLUMNS; ++i) {
-    sums[i] += total[0][i];
-    sums[LOWTIDE_CONV_2D_F32_COLUMNS + i] += total[1][i];
-    sums[2 * LOWTIDE_CONV_2D_F32_COLUMNS + i] += total[2][i];
-    sums[3 * LOWTIDE_CONV_2D_F32_COLUMNS + i] += total[3][i];
+    output[i] += total[0][i];
+    output[output_plane + i] += total[1][i];
+    output[2 * output_plane + i] += total[2][i];
+    output[3 * output_plane + i] += total[3][i];
   }
 }
 
 // `columns` columns of one channel.
 static void lowtide_conv_2d_f32_line(const struct lowtide_conv_2d_f32 *p, const float *input, const float *weights,
-                                     int32_t columns, float *sums) {
+                                     int32_t columns, float *output) {
   const int32_t plane = p->input_rows * p->input_columns;
   const int32_t window = p->window_rows * p->window_columns;
   for (int32_t channel = 0; channel < p->input_channels; ++channel) {
     const float *x = input + channel * plane;
     const float weight = weights[channel * window];
     if (p->column_stride == 1 && columns == LOWTIDE_CONV_2D_F32_COLUMNS) {
-      for (int32_t i = 0; i < LOWTIDE_CONV_2D_F32_COLUMNS; ++i) sums[i] += weight * x[i];
+      for (int32_t i = 0; i < LOWTIDE_CONV_2D_F32_COLUMNS; ++i) output[i] += weight * x[i];
     } else {
-      for (int32_t i = 0; i < columns; ++i) sums[i] += weight * x[i * p->column_stride];
+      for (int32_t i = 0; i < columns; ++i) output[i] += weight * x[i * p->column_stride];
     }
   }
 }
 
 // Adds the products of all taps of the window. `row` and `column` are the place of its first tap in the input.
 static void lowtide_conv_2d_f32_window(const struct lowtide_conv_2d_f32 *p, const float *input, const float *weights,
-                                       int32_t row, int32_t column, int32_t columns, int32_t channels, float *sums) {
+                                       int32_t row, int32_t column, int32_t columns, int32_t channels,
+                                       float *output) {
   const int32_t filter = p->input_channels * p->window_rows * p->window_columns;
+  const int32_t output_plane = p->output_rows * p->output_columns;
   for (int32_t ky = 0; ky < p->window_rows; ++ky) {
     const int32_t y = row + ky * p->row_dilation;
     if (y < 0 || y >= p->input_rows) continue;
@@ -98,22 +102,22 @@ static void lowtide_conv_2d_f32_window(const struct lowtide_conv_2d_f32 *p, cons
       const float *taps = weights + ky * p->window_columns + kx;
       if (end - begin == LOWTIDE_CONV_2D_F32_COLUMNS && channels == LOWTIDE_CONV_2D_F32_CHANNELS &&
           p->column_stride == 1) {
-        lowtide_conv_2d_f32_block(p, from, taps, sums);
+        lowtide_conv_2d_f32_block(p, from, taps, output);
         continue;
       }
       for (int32_t channel = 0; channel < channels; ++channel) {
         lowtide_conv_2d_f32_line(p, from, taps + channel * filter, end - begin,
-                                 sums + channel * LOWTIDE_CONV_2D_F32_COLUMNS + begin);
+                                 output + channel * output_plane + begin);
       }
     }
   }
 }
 
-static void lowtide_conv_2d_f32_store(const struct lowtide_conv_2d_f32 *p, const float *sums, int32_t columns,
-                                      float *output) {
+static void lowtide_conv_2d_f32_limit(const struct lowtide_conv_2d_f32 *p, int32_t columns, float *output) {
+  if (p->limits == 0) return;
   for (int32_t i = 0; i < columns; ++i) {
-    float sum = sums[i];
-    if (p->limits > 0) sum = sum < p->minimum ? p->minimum : sum;
+    float sum = output[i];
+    sum = sum < p->minimum ? p->minimum : sum;
     if (p->limits > 1) sum = sum > p->maximum ? p->maximum : sum;
     output[i] = sum;
   }
@@ -131,7 +135,7 @@ static void lowtide_conv_2d_f32_add(float weight, const float *restrict input, i
   for (; i < columns; ++i) output[i] += weight * input[i * stride];
 }
 
-// One output channel of a group with one input channel. The output holds the sums while they grow.
+// One output channel of a group with one input channel.
 static void lowtide_conv_2d_f32_single(const struct lowtide_conv_2d_f32 *p, const float *input, const float *weights,
                                        float bias, float *output) {
   for (int32_t y = 0; y < p->output_rows; ++y) {
@@ -152,7 +156,7 @@ static void lowtide_conv_2d_f32_single(const struct lowtide_conv_2d_f32 *p, cons
                                 end - begin, output + begin);
       }
     }
-    lowtide_conv_2d_f32_store(p, output, p->output_columns, output);
+    lowtide_conv_2d_f32_limit(p, p->output_columns, output);
     output += p->output_columns;
   }
 }
@@ -161,23 +165,20 @@ static void lowtide_conv_2d_f32_single(const struct lowtide_conv_2d_f32 *p, cons
 static void lowtide_conv_2d_f32_planes(const struct lowtide_conv_2d_f32 *p, const float *input, const float *weights,
                                        const float *bias, int32_t channels, float *output) {
   const int32_t plane = p->output_rows * p->output_columns;
-  float sums[LOWTIDE_CONV_2D_F32_CHANNELS * LOWTIDE_CONV_2D_F32_COLUMNS];
   for (int32_t y = 0; y < p->output_rows; ++y) {
     for (int32_t next = 0; next < p->output_columns; next += LOWTIDE_CONV_2D_F32_COLUMNS) {
       // The last columns are computed with those before them, even if these are computed again.
       const int32_t last = p->output_columns - LOWTIDE_CONV_2D_F32_COLUMNS;
       const int32_t x = last >= 0 && next > last ? last : next;
       const int32_t columns = last >= 0 ? LOWTIDE_CONV_2D_F32_COLUMNS : p->output_columns;
+      float *to = output + y * p->output_columns + x;
       for (int32_t channel = 0; channel < channels; ++channel) {
-        for (int32_t i = 0; i < LOWTIDE_CONV_2D_F32_COLUMNS; ++i) {
-          sums[channel * LOWTIDE_CONV_2D_F32_COLUMNS + i] = bias != 0 ? bias[channel] : 0.0f;
-        }
+        for (int32_t i = 0; i < columns; ++i) to[channel * plane + i] = bias != 0 ? bias[channel] : 0.0f;
       }
       lowtide_conv_2d_f32_window(p, input, weights, y * p->row_stride - p->top, x * p->column_stride - p->left, columns,
-                                 channels, sums);
+                                 channels, to);
       for (int32_t channel = 0; channel < channels; ++channel) {
-        lowtide_conv_2d_f32_store(p, sums + channel * LOWTIDE_CONV_2D_F32_COLUMNS, columns,
-                                  output + channel * plane + y * p->output_columns + x);
+        lowtide_conv_2d_f32_limit(p, columns, to + channel * plane);
       }
     }
   }

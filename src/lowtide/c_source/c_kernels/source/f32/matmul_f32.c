@@ -25,7 +25,8 @@ enum { LOWTIDE_MATMUL_F32_ROWS = 4, LOWTIDE_MATMUL_F32_COLUMNS = 8 };
 
 // Eight columns of four rows. Columns of b lie next to each other. A compiler that unrolls the loop over columns would
 // make no vectors of it.
-static void lowtide_matmul_f32_block(const struct lowtide_matmul_f32 *p, const float *a, const float *b, float *sums) {
+static void lowtide_matmul_f32_block(const struct lowtide_matmul_f32 *p, const float *a, const float *b,
+                                     float *output) {
   float total[LOWTIDE_MATMUL_F32_ROWS][LOWTIDE_MATMUL_F32_COLUMNS];
   const int32_t stride = p->a_row_step;
   for (int32_t i = 0; i < LOWTIDE_MATMUL_F32_COLUMNS; ++i) {
@@ -50,32 +51,32 @@ static void lowtide_matmul_f32_block(const struct lowtide_matmul_f32 *p, const f
     }
   }
   for (int32_t i = 0; i < LOWTIDE_MATMUL_F32_COLUMNS; ++i) {
-    sums[i] = total[0][i];
-    sums[LOWTIDE_MATMUL_F32_COLUMNS + i] = total[1][i];
-    sums[2 * LOWTIDE_MATMUL_F32_COLUMNS + i] = total[2][i];
-    sums[3 * LOWTIDE_MATMUL_F32_COLUMNS + i] = total[3][i];
+    output[i] = total[0][i];
+    output[p->columns + i] = total[1][i];
+    output[2 * p->columns + i] = total[2][i];
+    output[3 * p->columns + i] = total[3][i];
   }
 }
 
 // `columns` columns of one row.
 static void lowtide_matmul_f32_line(const struct lowtide_matmul_f32 *p, const float *a, const float *b, int32_t columns,
-                                    float *sums) {
-  for (int32_t i = 0; i < columns; ++i) sums[i] = 0.0f;
+                                    float *output) {
+  for (int32_t i = 0; i < columns; ++i) output[i] = 0.0f;
   for (int32_t k = 0; k < p->inner; ++k) {
     const float weight = a[k * p->a_inner_step];
     const float *x = b + k * p->b_inner_step;
     if (p->b_column_step == 1 && columns == LOWTIDE_MATMUL_F32_COLUMNS) {
-      for (int32_t i = 0; i < LOWTIDE_MATMUL_F32_COLUMNS; ++i) sums[i] += weight * x[i];
+      for (int32_t i = 0; i < LOWTIDE_MATMUL_F32_COLUMNS; ++i) output[i] += weight * x[i];
     } else {
-      for (int32_t i = 0; i < columns; ++i) sums[i] += weight * x[i * p->b_column_step];
+      for (int32_t i = 0; i < columns; ++i) output[i] += weight * x[i * p->b_column_step];
     }
   }
 }
 
-static void lowtide_matmul_f32_store(const struct lowtide_matmul_f32 *p, const float *sums, const float *addend,
-                                     int32_t columns, float *output) {
+static void lowtide_matmul_f32_finish(const struct lowtide_matmul_f32 *p, const float *addend, int32_t columns,
+                                      float *output) {
   for (int32_t i = 0; i < columns; ++i) {
-    float sum = p->alpha * sums[i];
+    float sum = p->alpha * output[i];
     if (addend != 0) sum += p->beta * addend[i * p->addend_column_step];
     output[i] = sum;
   }
@@ -83,7 +84,6 @@ static void lowtide_matmul_f32_store(const struct lowtide_matmul_f32 *p, const f
 
 static void lowtide_matmul_f32_matrix(const struct lowtide_matmul_f32 *p, const float *a, const float *b,
                                       const float *addend, float *output) {
-  float sums[LOWTIDE_MATMUL_F32_ROWS * LOWTIDE_MATMUL_F32_COLUMNS];
   for (int32_t row = 0; row < p->rows; row += LOWTIDE_MATMUL_F32_ROWS) {
     const int32_t rows_left = p->rows - row;
     const int32_t rows = rows_left < LOWTIDE_MATMUL_F32_ROWS ? rows_left : LOWTIDE_MATMUL_F32_ROWS;
@@ -94,19 +94,18 @@ static void lowtide_matmul_f32_matrix(const struct lowtide_matmul_f32 *p, const 
       const int32_t column = last >= 0 && next > last ? last : next;
       const int32_t columns = last >= 0 ? LOWTIDE_MATMUL_F32_COLUMNS : p->columns;
       const float *b_columns = b + column * p->b_column_step;
+      float *to = output + row * p->columns + column;
       if (rows == LOWTIDE_MATMUL_F32_ROWS && columns == LOWTIDE_MATMUL_F32_COLUMNS && p->b_column_step == 1) {
-        lowtide_matmul_f32_block(p, a_rows, b_columns, sums);
+        lowtide_matmul_f32_block(p, a_rows, b_columns, to);
       } else {
         for (int32_t i = 0; i < rows; ++i) {
-          lowtide_matmul_f32_line(p, a_rows + i * p->a_row_step, b_columns, columns,
-                                  sums + i * LOWTIDE_MATMUL_F32_COLUMNS);
+          lowtide_matmul_f32_line(p, a_rows + i * p->a_row_step, b_columns, columns, to + i * p->columns);
         }
       }
       for (int32_t i = 0; i < rows; ++i) {
         const float *added = addend;
         if (added != 0) added += (row + i) * p->addend_row_step + column * p->addend_column_step;
-        lowtide_matmul_f32_store(p, sums + i * LOWTIDE_MATMUL_F32_COLUMNS, added, columns,
-                                 output + (row + i) * p->columns + column);
+        lowtide_matmul_f32_finish(p, added, columns, to + i * p->columns);
       }
     }
   }
