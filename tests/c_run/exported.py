@@ -114,18 +114,31 @@ class Case:
     def link(self, board, *flags):
         """A program for a board, with the files of the example. Returns its path."""
         name = self.report["name"].upper()
-        program = self.folder / f"{board}.elf"
-        call(ARM + "gcc", *BOARDS[board], "-mthumb", "-std=c99", "-O2", *flags, "-ffunction-sections",
-             f'-D{name}_ARENA_ATTRIBUTES=__attribute__((section(".arena"),aligned(16)))',
-             f'-D{name}_WEIGHTS_ATTRIBUTES=__attribute__((section(".weights")))', "--specs=nano.specs", "-nostartfiles",
-             "-Wl,--gc-sections", "-T", BOARD_FILES / "board.ld", "-I", self.folder, "-I", BOARD_FILES, *self.sources,
-             BOARD_FILES / "boot.c", "-lm", "-o", program)
-        return program
+        return link_for(board, *self.sources,
+                        f'-D{name}_ARENA_ATTRIBUTES=__attribute__((section(".arena"),aligned(16)))',
+                        f'-D{name}_WEIGHTS_ATTRIBUTES=__attribute__((section(".weights")))', *flags)
 
     def run_on(self, board):
         """Runs the source on a board of QEMU. Fails if an output differs in any bit."""
-        call("qemu-system-arm", "-machine", board, "-display", "none", "-serial", "none", "-monitor", "none",
-             "-semihosting-config", "enable=on,target=native", "-kernel", self.link(board))
+        run_program_on(board, self.link(board))
+
+
+def link_for(board, source, *words):
+    """A program for a board, of sources and the files of the example. Returns its path, beside the source."""
+    program = source.parent / f"{board}.elf"
+    call(ARM + "gcc", *BOARDS[board], "-mthumb", "-std=c99", "-O2", "-ffunction-sections", "--specs=nano.specs",
+         "-nostartfiles", "-Wl,--gc-sections", "-T", BOARD_FILES / "board.ld", "-I", source.parent, "-I", BOARD_FILES,
+         source, *words, BOARD_FILES / "boot.c", "-lm", "-o", program)
+    return program
+
+
+def run_program_on(board, program):
+    """What the program prints on a board of QEMU. Fails if it does not return 0."""
+    done = subprocess.run(["qemu-system-arm", "-machine", board, "-display", "none", "-serial", "none", "-monitor",
+                           "none", "-semihosting-config", "enable=on,target=native", "-kernel", program],
+                          capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
 
 
 def sections(path):
@@ -134,20 +147,43 @@ def sections(path):
     return {name: int(size) for name, size in rows}
 
 
-def deepest_chains(source, functions, *flags):
-    """Per function, the most bytes of stack that it takes with all that it calls, compiled by gcc for a Cortex-M3."""
-    call(ARM + "gcc", "-mcpu=cortex-m3", "-mthumb", "-std=c99", *flags, "-fcallgraph-info=su", "-c", source, "-o",
-         source.with_suffix(".o"))
-    text = source.with_suffix(".ci").read_text()
-    own = {name: int(size) for name, size in
-           re.findall(r'node: \{ title: "([^"]+)" label: "[^"]*?\\n(\d+) bytes \(static\)', text)}
-    called = {}
-    for caller, callee in re.findall(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"', text):
-        called.setdefault(caller, set()).add(callee)
+# How the names of functions begin that a compiler calls by itself.
+IMPLICIT = ("__", "mem")
 
-    def deepest(name):
-        # A function of a library, such as a division or memcpy, takes little.
-        return own.get(name, 32) + max(map(deepest, called.get(name, ())), default=0)
 
-    return {function: deepest(next(name for name in own if name.split(":")[-1] == function))
-            for function in functions}
+class CallGraph:
+    """The functions of a source compiled by gcc for a board: the stack that each takes itself, and what it calls."""
+
+    def __init__(self, source, board, *flags):
+        call(ARM + "gcc", *BOARDS[board], "-mthumb", "-std=c99", *flags, "-fcallgraph-info=su", "-c", source, "-o",
+             source.with_suffix(".o"))
+        text = source.with_suffix(".ci").read_text()
+        self.own = {name: int(size) for name, size in
+                    re.findall(r'node: \{ title: "([^"]+)" label: "[^"]*?\\n(\d+) bytes \(static\)', text)}
+        self.called = {}
+        for caller, callee in re.findall(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"', text):
+            self.called.setdefault(caller, set()).add(callee)
+        # Functions that the compiler calls by itself are not in its graph.
+        undefined = call(ARM + "nm", "-u", source.with_suffix(".o")).split()
+        implicit = {name for name in undefined if name.startswith(IMPLICIT)}
+        named = {name.split(":")[-1] for names in self.called.values() for name in names - self.own.keys()}
+        self.library = sorted(implicit | named)
+
+    def node(self, function):
+        return next(name for name in self.own if name.split(":")[-1] == function)
+
+    def own_of(self, function):
+        """The bytes of stack that it takes itself."""
+        return self.own[self.node(function)]
+
+    def deepest(self, function, library):
+        """The most bytes of stack that it takes with all that it calls. library: those of functions elsewhere."""
+        # Any function may call those that the compiler calls by itself.
+        least = max((size for name, size in library.items() if name.startswith(IMPLICIT)), default=0)
+
+        def deepest(name):
+            if name not in self.own:
+                return library[name.split(":")[-1]]
+            return self.own[name] + max([least, *map(deepest, self.called.get(name, ()))])
+
+        return deepest(self.node(function))

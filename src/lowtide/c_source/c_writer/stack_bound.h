@@ -8,9 +8,10 @@
 
 namespace lowtide {
 
-// The most bytes of stack that a run of the program takes, if gcc compiles it for an Arm Cortex-M with -O2 or -Os.
-// These are the bytes of the run, and of the kernel that needs most, with its helpers. Interrupts and the caller are
-// not counted. A test compiles every kernel and compares.
+// The most bytes of stack that a run of the program takes, if gcc 12 compiles it for an Arm Cortex-M with -O2 or -Os.
+// These are the bytes of the run, and of the kernel that needs most, with its helpers and the functions of math.h that
+// newlib has for it. Interrupts and the caller are not counted. A test compiles every kernel for four processors, runs
+// functions of math.h on their boards, and compares.
 [[nodiscard]] Bytes stack_bound(const CProgram& program);
 
 }  // namespace lowtide
