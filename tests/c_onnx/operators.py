@@ -60,7 +60,8 @@ def pool(net):
                   "pads": [int(random.integers(0, 2)) for _ in range(2 * axes)]}
     if kind == "AveragePool":
         attributes["count_include_pad"] = int(random.integers(0, 2))
-    else:
+        net.opset = int(random.choice([11, 18, 19]))
+    if kind == "MaxPool" or net.opset == 19:
         attributes["ceil_mode"] = int(random.integers(0, 2))
     return net.node(kind, source, **attributes)
 
@@ -260,7 +261,12 @@ def resize(net):
     random = net.random
     mode = str(random.choice(["nearest", "linear"]))
     scales = [float(random.choice([0.5, 1.0, 1.5, 2.0, 3.0])) for _ in range(2)]
-    coordinates = str(random.choice(["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"]))
+    coordinates = str(random.choice(["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel",
+                                     "half_pixel_symmetric", "tf_half_pixel_for_nn"]))
+    if coordinates == "tf_half_pixel_for_nn":
+        mode = "nearest"
+    if coordinates == "half_pixel_symmetric":
+        net.opset = 19
     attributes = {"nearest_mode": str(random.choice(["floor", "ceil", "round_prefer_floor"]))} if mode == "nearest" \
         else {}
     return net.node("Resize", net.input([1, 2, 6, 4]), "", net.constant(np.array([1, 1, *scales], np.float32)),
@@ -332,8 +338,32 @@ def counts(net):
     return net.node("Where", net.node("Equal", a, b), total, a)
 
 
+# Where functions of numbers have borders.
+SPECIAL = np.array([0, -0.0, 1e-42, -1e-42, 0.3, -0.3, 1, -1, 2.5, -2.5, 90, -90, 3e38, -3e38, np.inf, -np.inf, np.nan],
+                   np.float32)
+
+
+def special(net):
+    """Functions of infinite numbers, of those that are none, and of very small ones."""
+    value = net.input(SPECIAL.shape)
+    net.inputs[value] = SPECIAL
+    infinite, lowest = net.constant(np.float32(np.inf)), net.constant(np.float32(-np.inf))
+    results = [net.node("Clip", value, net.constant(np.float32(-1)), net.constant(np.float32(1))),
+               net.node("Clip", value, lowest, net.constant(np.float32(2))), net.node("Clip", value, lowest, infinite),
+               net.node("LeakyRelu", value, alpha=0.1), net.node("Pow", value, net.constant(np.float32(0.5))),
+               net.node("Gemm", net.input([2, 3]), net.weights(3, 2), net.constant(np.full(2, np.inf, np.float32)),
+                        beta=0.0)]
+    for kind in ("Abs", "Ceil", "Elu", "Exp", "Floor", "Log", "Neg", "Reciprocal", "Relu", "Sign", "Sqrt", "Tanh"):
+        results.append(net.node(kind, value))
+    for kind in ("Max", "Min", "Add", "Mul", "Div"):
+        results.append(net.node(kind, value, net.constant(SPECIAL[::-1].copy())))
+    net.output(*results[:-1])
+    return results[-1]
+
+
 OPERATORS = [conv, conv_transpose, pool, gemm, matmul, unary, gelu, binary, variadic, compare, square, concat, split,
-             cut, permute, blocks, repeat, pad, gather, resize, normalize, softmax, reduce, arg, casts, counts]
+             cut, permute, blocks, repeat, pad, gather, resize, normalize, softmax, reduce, arg, casts, counts,
+             special]
 
 
 def drawn(operator, seed):

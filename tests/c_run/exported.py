@@ -81,7 +81,7 @@ class Case:
     def driver(self):
         name = self.report["name"]
         text = '#include "model.h"\n'
-        context = "&contexts[0]" if self.is_reentrant else ""
+        contexts = ["&contexts[0]", "&contexts[1]"] if self.is_reentrant else [""]
         if self.is_reentrant:
             text += f"static {name}_context contexts[2];\n"
         weights = ""
@@ -89,9 +89,10 @@ class Case:
             blob = np.frombuffer((self.folder / "weights.bin").read_bytes(), np.uint8)
             text += "__attribute__((aligned(16))) " + array("blob", blob)
             weights = ", blob" if self.is_reentrant else "blob"
-        calls = f"  {name}_init({context}{weights});\n"
+        calls = "".join(f"  {name}_init({context}{weights});\n" for context in contexts)
         inputs, outputs = self.ports("input"), self.ports("output")
         for run, (given, expected) in enumerate(zip(self.result.sets, self.result.values, strict=True)):
+            context = contexts[run % len(contexts)]
             for port, value in zip(inputs, given, strict=True):
                 text += array(f"given_{run}_{port}", value)
                 calls += f"  copy_bytes(given_{run}_{port}, {port}({context}), {value.nbytes});\n"

@@ -192,7 +192,7 @@ Result<NodeCalls> power(const NodeFacts& node) {
       LOWTIDE_TRY(NodeCall call, broadcast_call(node, "multiply_f32", {0, 0}));
       return NodeCalls{{std::move(call)}};
     }
-    if (exponent->front() == 0.5F) return NodeCalls{{unary_call(node, "sqrt_f32")}};
+    if (exponent->front() == 0.5F) return NodeCalls{{unary_call(node, "power_half_f32")}};
   }
   LOWTIDE_TRY(NodeCall call, broadcast_call(node, "power_f32"));
   return NodeCalls{{std::move(call)}};

@@ -168,10 +168,10 @@ Result<NodeCalls> gemm(const NodeFacts& node) {
       made.b_steps = {made.columns, 1};
     }
   }
-  if (node.has_input(2)) {
-    made.addend_steps = broadcast_steps(node.input_shape(2), node.output_shape(0));
-  }
-  return product_calls(made, second, input_or_null(node, 2), std::move(calls));
+  // An addend times 0 is not read: it may be infinite.
+  if (!node.has_input(2) || made.beta == 0) return product_calls(made, second, {}, std::move(calls));
+  made.addend_steps = broadcast_steps(node.input_shape(2), node.output_shape(0));
+  return product_calls(made, second, InputAt{2}, std::move(calls));
 }
 
 constexpr auto kProductRules = std::to_array<Rule>({

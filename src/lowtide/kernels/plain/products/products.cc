@@ -178,7 +178,8 @@ struct GemmParameters {
 
 template <typename T>
 void add_bias(const GemmParameters& parameters, const PlainProduct& product, const Operands& operands) {
-  const bool has_bias = has_operand(operands.reads, 2);
+  // A bias times 0 is not read: it may be infinite.
+  const bool has_bias = has_operand(operands.reads, 2) && parameters.beta != 0;
   const T* bias = has_bias ? elements<T>(operands.reads[2]) : nullptr;
   Extents extents{1, 1};  // of the bias, with two axes
   if (has_bias) {

@@ -62,6 +62,8 @@ lowtide_make_unary(sinh_f32 "Hyperbolic sines." "sinhf(x)")
 lowtide_make_unary(softplus_f32 "log(1 + exp(x))." "fmaxf(x, 0.0f) + log1pf(expf(-fabsf(x)))")
 lowtide_make_unary(softsign_f32 "x / (1 + |x|)." "x / (1.0f + fabsf(x))")
 lowtide_make_unary(sqrt_f32 "Square roots." "sqrtf(x)")
+lowtide_make_unary(power_half_f32 "Powers of 0.5, which differ from square roots for -0 and for -infinity."
+                   "x == -INFINITY ? INFINITY : sqrtf(x + 0.0f)")
 lowtide_make_unary(tan_f32 "Tangents." "tanf(x)")
 lowtide_make_unary(tanh_f32 "Hyperbolic tangents." "tanhf(x)")
 
