@@ -11,7 +11,8 @@ import exported
 # What makes a compiler call a function that C programs do not name.
 EXPRESSIONS = {
     "__aeabi_f2iz": "(float)(int32_t)small(x)", "__aeabi_f2uiz": "(float)(uint32_t)fabsf(small(x))",
-    "__aeabi_f2lz": "(float)(int64_t)small(x)", "__aeabi_i2f": "(float)bits(x)", "__aeabi_ui2f": "(float)(uint32_t)bits(x)",
+    "__aeabi_f2lz": "(float)(int64_t)small(x)", "__aeabi_i2f": "(float)bits(x)",
+    "__aeabi_ui2f": "(float)(uint32_t)bits(x)",
     "__aeabi_l2f": "(float)((int64_t)bits(x) * bits(y))", "__aeabi_fadd": "x + y", "__aeabi_fsub": "x - y",
     "__aeabi_fmul": "x * y", "__aeabi_fdiv": "x / y", "__aeabi_fcmpeq": "(float)(x == y)",
     "__aeabi_fcmpge": "(float)(x >= y)", "__aeabi_fcmpgt": "(float)(x > y)", "__aeabi_fcmple": "(float)(x <= y)",
@@ -20,7 +21,8 @@ EXPRESSIONS = {
     "memcpy": "moved(x, memcpy)", "memmove": "moved(x, memmove)", "memset": "set(x)",
 }
 OF_TWO = ("atan2f", "fmaxf", "fminf", "fmodf", "powf", "copysignf")
-VALUES = ("0", "-0.0f", "1e-42f", "-1e-20f", "0.01f", "0.3f", "-0.7f", "1", "-1.5f", "2.5f", "-3", "9.7f", "-40", "88.5f",
+VALUES = ("0", "-0.0f", "1e-42f", "-1e-20f", "0.01f", "0.3f", "-0.7f", "1", "-1.5f", "2.5f", "-3", "9.7f", "-40",
+          "88.5f",
           "-103.9f", "1000.3f", "-70000", "3e6f", "-5e9f", "1e20f", "-1e30f", "3e38f", "INFINITY", "-INFINITY", "NAN")
 
 BEGIN = """
@@ -67,7 +69,8 @@ def measured(names, board):
     text = BEGIN % ", ".join(VALUES)
     for name in names:
         text += f"APART static void call_{name}(float x, float y) {{ (void)y; result = {expression(name)}; }}\n"
-    text += "int main(void) {\n" + "".join(f'  measure("{name}", call_{name});\n' for name in names) + "  return 0;\n}\n"
+    calls = "".join(f'  measure("{name}", call_{name});\n' for name in names)
+    text += "int main(void) {\n" + calls + "  return 0;\n}\n"
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "library.c"
         source.write_text(text)

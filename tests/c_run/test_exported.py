@@ -16,7 +16,8 @@ from conftest import KWS
 KWS_ARENA = 16_000
 MOST_CODE = 8 * 1024
 MOST_STACK = 512
-RUN = int(re.search(r"kRun = Bytes\((\d+)\)", (exported.ROOT / "src/lowtide/c_source/c_writer/stack_bound.cc").read_text())[1])
+BOUND = (exported.ROOT / "src/lowtide/c_source/c_writer/stack_bound.cc").read_text()
+RUN = int(re.search(r"kRun = Bytes\((\d+)\)", BOUND)[1])
 # The developers' machines have clang, too.
 COMPILERS = ["gcc", *(["clang-19"] if shutil.which("clang-19") else [])]
 needs_boards = pytest.mark.usefixtures("boards")
