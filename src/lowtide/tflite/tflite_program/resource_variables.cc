@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
+#include "lowtide/tflite/tflite_program/tensor_facts.h"
 
 namespace lowtide::tflite_program_internal {
 namespace {
@@ -23,8 +25,13 @@ bool is_handle(const TfliteOperator& op) {
   return is_builtin(op, "VAR_HANDLE") && op.outputs.size() == 1 && op.outputs.front();
 }
 
+// "INT8 [1, 4]"
+std::string kind_of(const TfliteTensor& tensor) {
+  return std::string(to_string(tensor.type)) + " " + shape_text(tensor.shape);
+}
+
 Error refusal(ErrorCode code, std::uint32_t op, const TfliteOperator& of, const std::string& why) {
-  return {code, why, "subgraph 0: operator " + std::to_string(op) + " " + quoted(of.type, 60)};
+  return {code, why, "subgraph 0: operator " + std::to_string(op) + " " + of.type};
 }
 
 class Search {
@@ -66,11 +73,12 @@ class Search {
     if (!handle || !tensor || !found_.of_tensor[*handle]) return {};  // the operator is refused later
     ResourceVariable& variable = found_.variables[*found_.of_tensor[*handle]];
     if (!variable.like) variable.like = tensor;
-    const TfliteTensor& first = main().tensors[*variable.like];
+    const TfliteTensor& first = variable.constant != nullptr ? *variable.constant : main().tensors[*variable.like];
     const TfliteTensor& other = main().tensors[*tensor];
     if (first.type == other.type && first.shape == other.shape) return {};
     return refusal(ErrorCode::invalid, at, op,
-                   "variable " + quoted(variable.name, 60) + " has tensors of different types or shapes");
+                   "variable " + quoted(variable.name, 60) + " is " + kind_of(first) + " before and " + kind_of(other) +
+                       " here; C source needs one type and one shape for it");
   }
 
   // The subgraph of a CALL_ONCE gives variables their first content.
@@ -94,7 +102,12 @@ class Search {
         return refusal(ErrorCode::unsupported, at, op,
                        "variable " + quoted(target.name, 60) + " is used before it has its first content");
       }
-      const TfliteBytes& where = model_.buffers[called.tensors[*one.inputs.back()].buffer];
+      target.constant = &called.tensors[*one.inputs.back()];
+      if (target.constant->is_sparse) {
+        return refusal(ErrorCode::unsupported, at, op,
+                       "variable " + quoted(target.name, 60) + " begins with a sparse constant; supported are others");
+      }
+      const TfliteBytes& where = model_.buffers[target.constant->buffer];
       target.initial = bytes_.substr(static_cast<std::size_t>(where.offset), static_cast<std::size_t>(where.size));
     }
     return {};

@@ -18,8 +18,9 @@ namespace lowtide::tflite_program_internal {
 // What a VAR_HANDLE names.
 struct ResourceVariable {
   std::string name;
-  std::optional<std::uint32_t> like;   // the first tensor that is read from it or assigned to it
-  std::optional<std::string> initial;  // the bytes that a CALL_ONCE assigns
+  std::optional<std::uint32_t> like;       // the first tensor that is read from it or assigned to it
+  std::optional<std::string> initial;      // the bytes that a CALL_ONCE assigns
+  const TfliteTensor* constant = nullptr;  // the tensor of the model that has these bytes
 };
 
 struct ResourceVariables {
