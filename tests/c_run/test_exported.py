@@ -5,10 +5,14 @@ import re
 import shutil
 import subprocess
 
+import build
 import calls
 import exported
+import files
 import library_stack
+import numpy as np
 import pytest
+import schema
 import single
 import stateful
 from conftest import KWS
@@ -91,6 +95,30 @@ def test_variables_keep_their_content(tmp_path, runtime):
         folder.mkdir()
         case = exported.Case(stateful.make("variables", seed).data, folder, runtime, runs=4)
         case.run_here("gcc", *exported.SANITIZERS)
+
+
+def with_hostile_constants(data):
+    """The model with biases that let every sum overflow, and states with the weights of the largest products."""
+    model = files.read(data)
+    for tensor in model.subgraphs[0].tensors:
+        stored = model.buffers[tensor.buffer]
+        if stored.data is None or tensor.type not in (schema.INT32, schema.INT16) or tensor.quantization is None:
+            continue
+        limits = np.iinfo(build.NUMPY[tensor.type])
+        values = np.resize([limits.max, limits.min], tensor.shape).astype(build.NUMPY[tensor.type])
+        stored.data = np.frombuffer(values.tobytes(), np.uint8)
+    return files.write(model)
+
+
+@pytest.mark.parametrize("make, name, seed", [(single.make, "CONV_2D", 3), (single.make, "DEPTHWISE_CONV_2D", 3),
+                                              (single.make, "FULLY_CONNECTED", 2), (single.make, "TRANSPOSE_CONV", 3),
+                                              (stateful.make, "SVDF", 3)])
+def test_sums_of_hostile_constants_wrap_around(tmp_path, runtime, make, name, seed):
+    """Sanitizers find no sum without a meaning."""
+    data = make(name, seed).data
+    hostile = with_hostile_constants(data)
+    assert hostile != files.write(files.read(data))
+    exported.Case(hostile, tmp_path, runtime).run_here("gcc", *exported.SANITIZERS)
 
 
 @needs_boards
