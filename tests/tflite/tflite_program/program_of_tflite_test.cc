@@ -165,6 +165,59 @@ TEST(ProgramOfTflite, RefusesACallOnceThatComputes) {
   EXPECT_THAT(made.error().message, HasSubstr("only assigns constants"));
 }
 
+TEST(ProgramOfTflite, RefusesAFirstContentOfAnotherShape) {
+  BuiltModel built = with_variable("\x01\x02\x03\x04", {{.type = "VAR_HANDLE", .outputs = {0}, .handle = "memory"},
+                                                        {"ASSIGN_VARIABLE", {0, 1}, {}}});
+  built.subgraphs[1].tensors[1].shape = {4, 1};
+  const Result<ProgramOfTflite> made = made_of(build(built));
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code, ErrorCode::invalid);
+  EXPECT_EQ(
+      made.error().describe(),
+      "subgraph 0: operator 2 READ_VARIABLE: variable 'memory' is INT8 [4, 1] before and INT8 [1, 4] here; C source "
+      "needs one type and one shape for it");
+  built.subgraphs[1].tensors[1].shape = {1, 4};
+  built.subgraphs[1].tensors[1].type = TfliteType::uint8;
+  EXPECT_THAT(made_of(build(built)).error().message, HasSubstr("is UINT8 [1, 4] before and INT8 [1, 4] here"));
+}
+
+TEST(ProgramOfTflite, RefusesVariablesOf2GiB) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 30;
+  for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{2, kHuge}, {0, kHuge, kHuge, kHuge}}) {
+    const std::string file = build(with_variable("\x01\x02\x03\x04", {}));
+    Result<TfliteModel> model = read_tflite(file);
+    ASSERT_TRUE(model.ok());
+    for (TfliteTensor& tensor : model->subgraphs[0].tensors) tensor.shape = shape;
+    const Result<ProgramOfTflite> made = program_of_tflite(*model, file);
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().code, ErrorCode::over_limit);
+    EXPECT_THAT(made.error().message, HasSubstr("'READ_VARIABLE', operator 2 of subgraph 0: tensor 'old' has 2 GiB"));
+  }
+}
+
+TEST(ProgramOfTflite, CustomOperatorsMayHaveAnyName) {
+  for (const char* type : {"VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE", "DEQUANTIZE", "RESHAPE"}) {
+    const Result<ProgramOfTflite> made = made_of(
+        build({.tensors = {{"h", {2}, TfliteType::float16, "1234"}, {"x", {2}}, {"y", {2}, TfliteType::float32}},
+               .operators = {{std::string("custom:") + type, {0}, {2}}},
+               .inputs = {1},
+               .outputs = {2}}));
+    ASSERT_FALSE(made.ok()) << type;
+    EXPECT_THAT(made.error().message, HasSubstr(std::string("'") + type + "', operator 0 of subgraph 0")) << type;
+  }
+}
+
+TEST(ProgramOfTflite, RefusesZeroPointsOutsideOfTheType) {
+  BuiltTensor x = scores("x", {1, 4});
+  BuiltTensor y = scores("y", {4, 1});
+  x.zero_points = y.zero_points = {128};
+  const Result<ProgramOfTflite> made = made_of(build(
+      {.tensors = {x, shape_of({4, 1}), y}, .operators = {{"RESHAPE", {0, 1}, {2}}}, .inputs = {0}, .outputs = {2}}));
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().describe(),
+            "subgraph 0: tensor 0: the zero point 128 of tensor 'x' is no number of its type INT8");
+}
+
 TEST(ProgramOfTflite, PortsHaveTheNamesOfTheSignature) {
   const std::string file = build({.tensors = {scores("x", {1, 64}), scores("y", {1, 64})},
                                   .operators = {{"SOFTMAX", {0}, {1}}},
@@ -200,8 +253,9 @@ TEST(ProgramOfTflite, RefusesOperatorsOfOneTypeInOneLine) {
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.error().message,
             "C source cannot be made of this model:\n"
-            "  'Sparkle', operator 0 and 1 more: C source has no kernel for it\n"
-            "  'Glitter', operator 1: C source has no kernel for it");
+            "  'Sparkle', operator 0 of subgraph 0 and 1 more: C source has no kernel for it\n"
+            "  'Glitter', operator 1 of subgraph 0: C source has no kernel for it\n"
+            "TensorFlow Lite Micro may have kernels for all of it; lowtide plan --tflm plans its memory");
 }
 
 TEST(ProgramOfTflite, RefusesOutputsThatAreConstants) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,7 +13,6 @@
 #include <vector>
 
 #include "lowtide/base/check.h"
-#include "lowtide/base/checked.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
 #include "lowtide/c_source/c_kernels/c_kernel.h"
@@ -21,7 +21,9 @@
 #include "lowtide/tflite/tflite_program/folded_constants.h"
 #include "lowtide/tflite/tflite_program/operator_call.h"
 #include "lowtide/tflite/tflite_program/plan_arena.h"
+#include "lowtide/tflite/tflite_program/refusals.h"
 #include "lowtide/tflite/tflite_program/resource_variables.h"
+#include "lowtide/tflite/tflite_program/tensor_facts.h"
 
 namespace lowtide {
 namespace tflite_program_internal {
@@ -29,13 +31,8 @@ namespace {
 
 constexpr std::string_view kCopy = "copy";
 
-std::int64_t elements_in(const std::vector<std::int64_t>& shape) {
-  std::int64_t count = 1;
-  for (const std::int64_t extent : shape) count = must_multiply(count, extent);
-  return count;
-}
-
 // What TensorFlow Lite Micro fills a variable with before the first run: 0 as a real number for INT8, otherwise zeros.
+// Requires: the tensor has no zero_point_fault().
 std::string initial_bytes(const TfliteTensor& tensor, Bytes size) {
   const std::vector<std::int64_t>& zero_points = tensor.quantization.zero_points;
   if (tensor.type != TfliteType::int8 || zero_points.empty() || zero_points.front() == 0) return "";
@@ -65,44 +62,6 @@ std::vector<std::size_t> inputs_in_place(const TfliteOperator& op, const std::ve
     if (op.inputs[at] && may_be_output(*op.inputs[at])) inputs.push_back(at);
   }
   return inputs;
-}
-
-// Why operators of one type are refused.
-struct Refusal {
-  std::string type;
-  std::string why;
-  std::uint32_t first = 0;  // the first operator
-  std::int64_t count = 1;
-};
-
-// The first kinds of refusals, and the number of operators that have others.
-struct Refusals {
-  std::vector<Refusal> first;
-  std::int64_t rest = 0;
-};
-constexpr std::size_t kMostRefusals = 20;
-
-void add_refusal(const std::string& type, std::uint32_t op, const std::string& why, Refusals& to) {
-  const auto is_same = [&](const Refusal& one) { return one.type == type && one.why == why; };
-  if (const auto same = std::ranges::find_if(to.first, is_same); same != to.first.end()) {
-    ++same->count;
-  } else if (to.first.size() < kMostRefusals) {
-    to.first.push_back({type, why, op});
-  } else {
-    ++to.rest;
-  }
-}
-
-// A line for each.
-std::string text_of(const Refusals& refused) {
-  std::string text;
-  for (const Refusal& one : refused.first) {
-    text += "\n  " + quoted(one.type, 60) + ", operator " + std::to_string(one.first);
-    if (one.count > 1) text += " and " + std::to_string(one.count - 1) + " more";
-    text += ": " + one.why;
-  }
-  if (refused.rest > 0) text += "\n  and " + std::to_string(refused.rest) + " more operators";
-  return text;
 }
 
 class Making {
@@ -160,8 +119,8 @@ class Making {
   // Copies from and to variables, and what operator_call.h knows.
   Result<std::vector<CCall>> calls_of(std::uint32_t number, const std::vector<COperand>& operands) {
     const TfliteOperator& op = main_.operators[number];
-    const bool reads = op.type == "READ_VARIABLE" && op.inputs.size() == 1 && op.outputs.size() == 1;
-    const bool assigns = op.type == "ASSIGN_VARIABLE" && op.inputs.size() == 2;
+    const bool reads = is_builtin(op, "READ_VARIABLE") && op.inputs.size() == 1 && op.outputs.size() == 1;
+    const bool assigns = is_builtin(op, "ASSIGN_VARIABLE") && op.inputs.size() == 2;
     const std::optional<std::uint32_t> handle = reads || assigns ? op.inputs.front() : std::nullopt;
     const std::optional<std::uint32_t> tensor = reads ? op.outputs.front() : assigns ? op.inputs.back() : std::nullopt;
     if (!handle || !tensor || !resources_.of_tensor[*handle]) {
@@ -182,7 +141,6 @@ class Making {
     std::vector<std::string> without_type(main_.tensors.size());
     const std::vector<COperand> operands = operands_of_tensors(without_type);
     Refusals refused;
-    ErrorCode code = ErrorCode::unsupported;
     for (const std::uint32_t op : folded_.kept) {
       std::string why;
       for (const std::optional<std::uint32_t>& input : main_.operators[op].inputs) {
@@ -190,15 +148,14 @@ class Making {
       }
       Result<std::vector<CCall>> calls = calls_of(op, operands);
       if (!calls) {
-        code = refused.first.empty() ? calls.error().code : code;
-        add_refusal(main_.operators[op].type, op, calls.error().message, refused);
+        refused.add(main_.operators[op].type, op, calls.error());
       } else if (!why.empty()) {
-        add_refusal(main_.operators[op].type, op, why, refused);
+        refused.add(main_.operators[op].type, op, {ErrorCode::unsupported, why, ""});
       }
       calls_.push_back(calls ? *std::move(calls) : std::vector<CCall>());
     }
-    if (refused.first.empty()) return {};
-    return Error{code, "C source cannot be made of this model:" + text_of(refused), ""};
+    if (refused.is_empty()) return {};
+    return refused.error();
   }
 
   [[nodiscard]] std::vector<OperatorRules> rules() const {
@@ -222,18 +179,19 @@ class Making {
 
   Result<CTensor> tensor_of(std::uint32_t number) const {
     const TfliteTensor& tensor = main_.tensors[number];
+    const std::string what = "tensor " + quoted(tensor.name, 60);
+    const std::string place = "subgraph 0: tensor " + std::to_string(number);
     const std::optional<CType> type = c_type(tensor.type);
     if (!type) {
-      return Error{ErrorCode::unsupported, "C source has no type for " + std::string(to_string(tensor.type)),
-                   "subgraph 0: tensor " + quoted(tensor.name, 60)};
+      return Error{ErrorCode::unsupported,
+                   what + " has type " + std::string(to_string(tensor.type)) + ", which C source does not have", place};
     }
+    if (!bounded_bytes(tensor)) return Error{ErrorCode::over_limit, what + " has 2 GiB or more", place};
+    if (const auto fault = zero_point_fault(tensor)) return Error{ErrorCode::invalid, *fault, place};
     CTensor made{.name = tensor.name, .type = *type, .shape = tensor.shape, .size = {}};
-    made.size = Bytes(must_multiply(elements_in(tensor.shape), size_of(*type)));
-    const auto& [scales, zero_points, axis] = tensor.quantization;
-    if (scales.size() == 1) {
-      made.quantization =
-          CQuantization{.scale = static_cast<float>(scales.front()),
-                        .zero_point = zero_points.empty() ? 0 : static_cast<std::int32_t>(zero_points.front())};
+    made.size = Bytes(elements_of(tensor.shape) * size_of(*type));
+    if (tensor.quantization.scales.size() == 1) {
+      made.quantization = CQuantization{.scale = scale_of(tensor), .zero_point = zero_point_of(tensor)};
     }
     return made;
   }
@@ -241,8 +199,9 @@ class Making {
   // Makes the tensors that have a place, and turns the numbers in calls into their indexes. States follow the rest.
   Result<void> add_tensors(const ArenaPlan& plan) {
     index_of_.resize(main_.tensors.size() + resources_.variables.size());
+    const std::vector<bool> is_used = used_numbers();
     for (std::uint32_t number = 0; number < main_.tensors.size(); ++number) {
-      const bool is_state = main_.tensors[number].is_variable && is_used(number);
+      const bool is_state = main_.tensors[number].is_variable && is_used[number];
       if (!is_state && !plan.tensors[number]) continue;
       LOWTIDE_TRY(CTensor tensor, tensor_of(number));
       if (is_state) {
@@ -295,25 +254,27 @@ class Making {
     return {};
   }
 
-  [[nodiscard]] bool is_used(std::uint32_t number) const {
-    return std::ranges::any_of(program_.calls, [&](const CCall& call) {
-      return std::ranges::any_of(call.operands, [&](const COperand& operand) {
-        const auto* tensor = std::get_if<CTensorIndex>(&operand);
-        return tensor != nullptr && tensor->value == number;
-      });
-    });
+  // Which numbers of tensors and variables are in calls.
+  [[nodiscard]] std::vector<bool> used_numbers() const {
+    std::vector<bool> used(main_.tensors.size() + resources_.variables.size(), false);
+    for (const CCall& call : program_.calls) {
+      for (const COperand& operand : call.operands) {
+        if (const auto* tensor = std::get_if<CTensorIndex>(&operand)) used[tensor->value] = true;
+      }
+    }
+    return used;
   }
 
   using Names = std::vector<std::pair<std::string, std::uint32_t>>;
 
   Result<std::vector<CPort>> ports_of(const std::vector<std::uint32_t>& numbers, const Names& names,
                                       const std::string& what) const {
+    std::map<std::uint32_t, std::string_view> name_of;
+    for (const auto& [name, tensor] : names) name_of[tensor] = name;
     std::vector<CPort> ports;
     for (const std::uint32_t number : numbers) {
-      std::string name = main_.tensors[number].name;
-      for (const auto& [known, tensor] : names) {
-        if (tensor == number) name = known;
-      }
+      const auto known = name_of.find(number);
+      std::string name(known != name_of.end() ? known->second : main_.tensors[number].name);
       if (!index_of_[number]) {
         return Error{ErrorCode::unsupported,
                      what + " " + quoted(name, 60) + " is a constant, which C source cannot have", "subgraph 0"};
