@@ -138,8 +138,10 @@ class Build {
               schema::CreateSoftmaxOptions(to_, static_cast<float>(number("beta", 1))).Union()};
     }
     if (op.type == "VAR_HANDLE") {
-      return {schema::BuiltinOptions::VarHandleOptions,
-              schema::CreateVarHandleOptionsDirect(to_, "", op.handle.c_str()).Union()};
+      return {
+          schema::BuiltinOptions::VarHandleOptions,
+          schema::CreateVarHandleOptionsDirect(to_, op.container ? op.container->c_str() : nullptr, op.handle.c_str())
+              .Union()};
     }
     return {schema::BuiltinOptions::NONE, 0};
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,7 @@ struct BuiltOperator {
   BuiltOptions options = {};
   std::string handle = {};  // of a VAR_HANDLE
   std::string custom_options = {};
+  std::optional<std::string> container = "";  // of a VAR_HANDLE; nullopt: the file has none
 };
 
 struct BuiltSubgraph {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,18 +114,27 @@ TEST(MicroTail, VariablesLast) {
 // An assignment gives its variable the 32 bytes of the value, once. With the allocators, 116 bytes, up to 128 + 16 for
 // the list, one variable of 20 bytes leads to 176, and two of them, 40 bytes, lead to 192.
 TEST(MicroTail, EachResourceVariableHasItsBytesOnce) {
-  const auto tail = [](const std::string& second) {
+  using Container = std::optional<std::string>;
+  const auto tail = [](const std::string& second, const Container& container = "", const Container& first = "") {
     const BuiltModel model{
-        .subgraphs = {{.tensors = {{"a", {1}, TfliteType::resource}, {"b", {1}, TfliteType::resource}, {"x", {32}}},
-                       .operators = {{.type = "VAR_HANDLE", .inputs = {}, .outputs = {0}, .handle = "one"},
-                                     {.type = "VAR_HANDLE", .inputs = {}, .outputs = {1}, .handle = second},
-                                     {.type = "ASSIGN_VARIABLE", .inputs = {0, 2}, .outputs = {}},
-                                     {.type = "ASSIGN_VARIABLE", .inputs = {1, 2}, .outputs = {}}},
-                       .inputs = {2},
-                       .outputs = {2}}}};
+        .subgraphs = {
+            {.tensors = {{"a", {1}, TfliteType::resource}, {"b", {1}, TfliteType::resource}, {"x", {32}}},
+             .operators =
+                 {{.type = "VAR_HANDLE", .inputs = {}, .outputs = {0}, .handle = "one", .container = first},
+                  {.type = "VAR_HANDLE", .inputs = {}, .outputs = {1}, .handle = second, .container = container},
+                  {.type = "ASSIGN_VARIABLE", .inputs = {0, 2}, .outputs = {}},
+                  {.type = "ASSIGN_VARIABLE", .inputs = {1, 2}, .outputs = {}}},
+             .inputs = {2},
+             .outputs = {2}}}};
     return std::stoi(arena_of(model, MicroBuild::cortex_m));
   };
   EXPECT_EQ(tail("two") - tail("one"), 32 + 16);
+  // The name alone does not make a variable, and neither do container and name as one text.
+  EXPECT_EQ(tail("one", "other"), tail("two"));
+  EXPECT_EQ(tail("one/x", "", "x"), tail("two"));
+  // A handle without a container is that of the first variable with its name.
+  EXPECT_EQ(tail("one", std::nullopt, "other"), tail("one"));
+  EXPECT_EQ(tail("two", std::nullopt, "other"), tail("two"));
 }
 
 TEST(MicroTail, KernelsThatAreNotKnownAreNamed) {

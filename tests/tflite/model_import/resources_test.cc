@@ -6,7 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lowtide/tflite/flatbuffer/read_tflite.h"
@@ -62,6 +64,37 @@ TEST(ResourceUses, OtherVariablesAreIndependent) {
                                        .inputs = {4},
                                        .outputs = {2, 3}}}}),
               ElementsAre(ElementsAre(), ElementsAre(), ElementsAre(), ElementsAre(), ElementsAre(2u)));
+}
+
+// Whether the read of a variable waits for the assignment to another one, with these containers and names.
+bool waits(const std::pair<std::optional<std::string>, std::string>& written,
+           const std::pair<std::optional<std::string>, std::string>& read) {
+  const auto handle_of = [](const std::pair<std::optional<std::string>, std::string>& one, std::int32_t to) {
+    return BuiltOperator{
+        .type = "VAR_HANDLE", .inputs = {}, .outputs = {to}, .handle = one.second, .container = one.first};
+  };
+  return !order_of({.subgraphs = {{.tensors = tensors(),
+                                   .operators = {handle_of(written, 0),
+                                                 handle_of(read, 1),
+                                                 {"ASSIGN_VARIABLE", {0, 4}, {}},
+                                                 {"READ_VARIABLE", {1}, {2}}},
+                                   .inputs = {4},
+                                   .outputs = {2}}}})
+              .at(3)
+              .empty();
+}
+
+TEST(ResourceUses, ContainerAndNameTogetherNameAVariable) {
+  EXPECT_TRUE(waits({"a", "v"}, {"a", "v"}));
+  EXPECT_FALSE(waits({"a", "v"}, {"b", "v"}));
+  EXPECT_FALSE(waits({"a/b", "c"}, {"a", "b/c"}));
+  EXPECT_FALSE(waits({"", "v"}, {"a", "v"}));
+}
+
+TEST(ResourceUses, WithoutAContainerItMayBeThatOfAny) {
+  EXPECT_TRUE(waits({std::nullopt, "v"}, {"a", "v"}));
+  EXPECT_TRUE(waits({"a", "v"}, {std::nullopt, "v"}));
+  EXPECT_FALSE(waits({std::nullopt, "v"}, {"a", "w"}));
 }
 
 TEST(ResourceUses, AHandleFromOutsideMayBeAny) {

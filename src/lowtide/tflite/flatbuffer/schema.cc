@@ -84,7 +84,7 @@ std::optional<TfliteOption> option_of(const Field& field) {
   if (field.is_list) return list_option(field);
   std::string name(field.name);
   if (field.type == flatbuffers::ET_STRING) {
-    if (field.bytes == nullptr) return TfliteOption{std::move(name), std::string()};
+    if (field.bytes == nullptr) return std::nullopt;
     const auto* text =
         reinterpret_cast<const flatbuffers::String*>(field.bytes + scalar_at<flatbuffers::uoffset_t>(field.bytes));
     return TfliteOption{std::move(name), text->str()};

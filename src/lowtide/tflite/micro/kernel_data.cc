@@ -230,6 +230,4 @@ const KernelData* kernel_data(const TfliteOperator& op, const MicroFirmware& fir
   return op.builtin == kTfliteCustom ? row_in(kCustomData, op.type) : row_in(kData, op.type);
 }
 
-bool is_var_handle(const TfliteOperator& op) { return op.builtin != kTfliteCustom && op.type == "VAR_HANDLE"; }
-
 }  // namespace lowtide::micro_internal

@@ -69,7 +69,4 @@ struct KernelData {
 // nullptr: not known. What the kernels of CMSIS-NN have follows from the sources of August 2026, for `cortex_m` alone.
 [[nodiscard]] const KernelData* kernel_data(const TfliteOperator& op, const MicroFirmware& firmware);
 
-// Whether the operator makes the handle of a resource variable.
-[[nodiscard]] bool is_var_handle(const TfliteOperator& op);
-
 }  // namespace lowtide::micro_internal

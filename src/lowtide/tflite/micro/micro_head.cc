@@ -9,6 +9,7 @@
 #include "lowtide/base/checked.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/try.h"
+#include "lowtide/tflite/flatbuffer/resource_variable.h"
 #include "lowtide/tflite/micro/kernels.h"
 #include "lowtide/tflite/micro/micro.h"
 
@@ -135,7 +136,7 @@ Error too_large(const std::string& what, const std::string& place) {
 std::vector<bool> handles_of(const TfliteSubgraph& subgraph) {
   std::vector<bool> is_handle(subgraph.tensors.size(), false);
   for (const TfliteOperator& op : subgraph.operators) {
-    if (op.builtin == kTfliteCustom || op.type != "VAR_HANDLE") continue;
+    if (!is_var_handle(op)) continue;
     for (const std::optional<std::uint32_t>& output : op.outputs) {
       if (output) is_handle[*output] = true;
     }

@@ -11,6 +11,7 @@
 
 #include "lowtide/base/checked.h"
 #include "lowtide/base/try.h"
+#include "lowtide/tflite/flatbuffer/resource_variable.h"
 #include "lowtide/tflite/micro/kernel_data.h"
 #include "lowtide/tflite/micro/kernels.h"
 
@@ -121,6 +122,26 @@ class Stacks {
   std::int64_t most_ = 0;
 };
 
+// Numbers the resource variables as the runtime does when it meets their handles.
+class ResourceVariables {
+ public:
+  // A handle without a container is one of the first variable with its name.
+  std::size_t number_of(const TfliteVariable& handle) {
+    const auto found = handle.container ? numbers_.find(handle) : numbers_.end();
+    if (found != numbers_.end()) return found->second;
+    const auto [first, is_new] = first_of_name_.emplace(handle.name, count_);
+    if (!handle.container && !is_new) return first->second;
+    numbers_.emplace(handle, count_);
+    return count_++;
+  }
+  [[nodiscard]] std::size_t count() const { return count_; }
+
+ private:
+  std::map<TfliteVariable, std::size_t> numbers_;
+  std::map<std::string, std::size_t> first_of_name_;
+  std::size_t count_ = 0;
+};
+
 // Follows the interpreter from its constructor until the model is ready.
 class Start {
  public:
@@ -159,10 +180,10 @@ class Start {
     void assign() override {
       const TfliteTensor* handle = input(0);
       const TfliteTensor* value = input(1);
-      const auto name = start_.handles_.find(handle);
-      if (name == start_.handles_.end() || value == nullptr) {
+      const auto variable = start_.handles_.find(handle);
+      if (variable == start_.handles_.end() || value == nullptr) {
         start_.unknown_.insert(op().type);
-      } else if (start_.assigned_.insert(name->second).second) {
+      } else if (start_.assigned_.insert(variable->second).second) {
         keep(bytes_of(*value));
       }
     }
@@ -200,17 +221,15 @@ class Start {
     }
     keep_structures(1, sizes_.planner);
     keep_structures(1, sizes_.micro_allocator);
-    std::set<std::string> resources;
+    ResourceVariables resources;
     for_each_operator([&](const TfliteSubgraph& subgraph, const TfliteOperator& op) {
       if (!is_var_handle(op)) return;
-      const auto* option = find_option<std::string>(op, "shared_name");
-      const std::string name = option == nullptr ? "" : *option;
-      resources.insert(name);
-      if (!op.outputs.empty() && op.outputs[0]) handles_.emplace(&subgraph.tensors[*op.outputs[0]], name);
+      const std::size_t number = resources.number_of(variable_of(op));
+      if (!op.outputs.empty() && op.outputs[0]) handles_.emplace(&subgraph.tensors[*op.outputs[0]], number);
     });
-    if (resources.empty()) return;
+    if (resources.count() == 0) return;
     stacks_.keep(sizes_.resources, kAlignment);
-    stacks_.keep(must_multiply(count_of(resources.size()), sizes_.resource), kAlignment);
+    stacks_.keep(must_multiply(count_of(resources.count()), sizes_.resource), kAlignment);
   }
 
   void tables() {
@@ -284,8 +303,8 @@ class Start {
   const Structures& sizes_;
   Stacks stacks_;
   std::int64_t requests_ = 0;
-  std::map<const TfliteTensor*, std::string> handles_;  // the names of resource variables
-  std::set<std::string> assigned_;                      // resource variables
+  std::map<const TfliteTensor*, std::size_t> handles_;  // the numbers of resource variables
+  std::set<std::size_t> assigned_;                      // resource variables
   std::set<std::string> unknown_;
 };
 

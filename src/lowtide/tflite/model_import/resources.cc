@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
+
+#include "lowtide/tflite/flatbuffer/resource_variable.h"
 
 namespace lowtide::model_import_internal {
 namespace {
@@ -13,25 +16,41 @@ namespace {
 // Many operators may run one subgraph, and each has its uses. So those of a subgraph are only named up to this number.
 constexpr std::size_t kMostNamed = 64;
 
-std::string handle_name(const TfliteOperator& op) {
-  const auto text = [&](std::string_view name) {
-    const auto* value = find_option<std::string>(op, name);
-    return value != nullptr ? *value : std::string();
-  };
-  if (op.type == "HASHTABLE") {
-    const auto* id = find_option<std::int64_t>(op, "table_id");
-    return "table " + std::to_string(id != nullptr ? *id : 0);
+// Names of variables for which a handle has no container. Such a handle may mean the variable of any container.
+std::set<std::string> names_in_any_container(const TfliteModel& model) {
+  std::set<std::string> names;
+  for (const TfliteSubgraph& subgraph : model.subgraphs) {
+    for (const TfliteOperator& op : subgraph.operators) {
+      if (!is_var_handle(op)) continue;
+      if (const TfliteVariable variable = variable_of(op); !variable.container) names.insert(variable.name);
+    }
   }
-  const std::string container = text("container");
-  return "variable " + std::to_string(container.size()) + " " + container + text("shared_name");
+  return names;
+}
+
+// What tells a variable from all others of the model.
+std::string key_of(const TfliteVariable& variable, const std::set<std::string>& in_any_container) {
+  if (in_any_container.contains(variable.name)) return "variable in any container " + variable.name;
+  const std::string container = variable.container.value_or("");
+  return "variable " + std::to_string(container.size()) + " " + container + variable.name;
+}
+
+std::string key_of_table(const TfliteOperator& op) {
+  const auto* id = find_option<std::int64_t>(op, "table_id");
+  return "table " + std::to_string(id != nullptr ? *id : 0);
 }
 
 // The resource of each tensor that is a handle. nullopt: the tensor is no handle that an operator of the subgraph made.
-std::vector<std::optional<std::string>> handles_of(const TfliteSubgraph& subgraph) {
+std::vector<std::optional<std::string>> handles_of(const TfliteSubgraph& subgraph,
+                                                   const std::set<std::string>& in_any_container) {
   std::vector<std::optional<std::string>> handles(subgraph.tensors.size());
   for (const TfliteOperator& op : subgraph.operators) {
-    const bool makes_handle = is_builtin(op, "VAR_HANDLE") || is_builtin(op, "HASHTABLE");
-    if (makes_handle && !op.outputs.empty() && op.outputs[0]) handles[*op.outputs[0]] = handle_name(op);
+    if (op.outputs.empty() || !op.outputs[0]) continue;
+    if (is_var_handle(op)) {
+      handles[*op.outputs[0]] = key_of(variable_of(op), in_any_container);
+    } else if (is_builtin(op, "HASHTABLE")) {
+      handles[*op.outputs[0]] = key_of_table(op);
+    }
   }
   return handles;
 }
@@ -141,10 +160,11 @@ std::vector<std::uint32_t> subgraphs_bottom_up(const TfliteModel& model) {
 }
 
 ResourceUses::ResourceUses(const TfliteModel& model) : uses_(model.subgraphs.size()) {
+  const std::set<std::string> in_any_container = names_in_any_container(model);
   std::vector<std::vector<Use>> all(model.subgraphs.size());  // of each subgraph
   for (std::uint32_t index : subgraphs_bottom_up(model)) {
     const TfliteSubgraph& subgraph = model.subgraphs[index];
-    const auto handles = handles_of(subgraph);
+    const auto handles = handles_of(subgraph, in_any_container);
     for (const TfliteOperator& op : subgraph.operators) {
       std::vector<Use> uses = uses_of(subgraph, index, op, handles);
       for (const TfliteCall& call : op.calls) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/tflite/flatbuffer/resource_variable.h"
 
 namespace lowtide::offline_check_internal {
 namespace {
@@ -43,7 +44,7 @@ std::optional<std::int64_t> size_of(const TfliteTensor& tensor) {
 
 bool is_handle(const TfliteSubgraph& subgraph, std::uint32_t tensor) {
   return std::ranges::any_of(subgraph.operators, [&](const TfliteOperator& op) {
-    return op.builtin != kTfliteCustom && op.type == "VAR_HANDLE" && !op.outputs.empty() && op.outputs[0] == tensor;
+    return is_var_handle(op) && !op.outputs.empty() && op.outputs[0] == tensor;
   });
 }
 
