@@ -31,7 +31,6 @@ class Preparation {
   [[nodiscard]] const TfliteTensor* input(std::size_t at) const;   // nullptr: omitted
   [[nodiscard]] const TfliteTensor* output(std::size_t at) const;  // nullptr: omitted
   [[nodiscard]] const TfliteOperator& op() const { return op_; }
-  [[nodiscard]] const TfliteSubgraph& subgraph() const { return subgraph_; }
   [[nodiscard]] bool is_python() const { return build_ == MicroBuild::python; }
 
  protected:
