@@ -78,6 +78,18 @@ TEST(CheckOfflinePlan, FindsATensorThatIsOverwrittenBeforeItsReader) {
                                              HasSubstr("tensor 2 'a' has overwritten"))));
 }
 
+// No operator reads tensor 1. The caller may still write it after tensor 0.
+TEST(CheckOfflinePlan, InputsShareNoBytes) {
+  const BuiltModel model{.subgraphs = {{.tensors = {{"x", {32}}, {"unread", {32}}, {"y", {32}}},
+                                        .operators = {{"RELU", {0}, {2}}},
+                                        .inputs = {1, 0},
+                                        .outputs = {2}}}};
+  EXPECT_THAT(faults(model, {0, 32, 64}), IsEmpty());
+  EXPECT_THAT(faults(model, {0, 32, 32}), IsEmpty());
+  EXPECT_THAT(faults(model, {0, 16, 64}),
+              ElementsAre("the caller: it writes tensor 0 'x' over tensor 1 'unread', which is an input too"));
+}
+
 TEST(CheckOfflinePlan, FindsAnOutputThatIsLost) {
   BuiltModel model = chain();
   model.subgraphs[0].outputs = {2, 3};

@@ -76,7 +76,7 @@ class Replay {
   }
 
   Result<void> run() {
-    for (std::uint32_t input : model_.subgraphs[0].inputs) write({0, input});
+    for (std::uint32_t input : model_.subgraphs[0].inputs) write_input({0, input});
     LOWTIDE_RETURN_IF_ERROR(run_subgraph(0, 0));
     for (std::uint32_t output : model_.subgraphs[0].outputs) read({0, output}, "the caller");
     return {};
@@ -107,6 +107,16 @@ class Replay {
     const auto content = static_cast<std::uint32_t>(owners_.size());
     state_.contents[to.subgraph][to.tensor] = content;
     state_.bytes.write(place(to)->begin, place(to)->begin + place(to)->size, content);
+  }
+
+  // The caller may write the inputs in any order.
+  void write_input(Tensor to) {
+    if (!place(to)) return;
+    const std::uint32_t other = state_.bytes.other_than(place(to)->begin, place(to)->begin + place(to)->size, 0);
+    if (other != 0 && owners_[other - 1].tensor != to.tensor) {
+      fault("the caller", "it writes " + shown(to) + " over " + shown(owners_[other - 1]) + ", which is an input too");
+    }
+    write(to);
   }
 
   void read(Tensor from, const std::string& reader) {

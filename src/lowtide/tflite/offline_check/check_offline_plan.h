@@ -32,10 +32,10 @@ struct OfflineCheck {
 // a check.
 //
 // A run is replayed, byte by byte: who wrote each byte last. Both branches of an IF run, and a WHILE runs up to two
-// times. The check finds lists that are cut off or too short, offsets that are negative or not a multiple of 16, a
-// tensor that is read after another one has overwritten it, and results in the place of an operand where the reference
-// kernels read that operand again. It uses no lifetimes. Tensors without an offset, and scratch, are safe, because the
-// runtime places them beside everything that is live.
+// times. The check finds lists that are cut off or too short, offsets that are negative or not a multiple of 16, inputs
+// that share bytes, a tensor that is read after another one has overwritten it, and results in the place of an operand
+// where the reference kernels read that operand again. It uses no lifetimes. Tensors without an offset, and scratch,
+// are safe, because the runtime places them beside everything that is live.
 //
 // A variable must not have an offset, because the runtime then finds the memory of other variables in the wrong places.
 // Errors: over_limit (subgraphs in subgraphs, or very many runs of them). O(steps x log tensors + forks x tensors).
