@@ -126,15 +126,17 @@ class Tflite(ProgramTest):
         self.assertIn("tail not known, because of 'SVDF'", self.expect(DONE, "compare", "words.tflite").stdout)
 
     def test_a_plan_is_written_into_the_file(self):
-        # Offsets that are too far apart make the head larger than that of a plan.
-        self.write("apart.tflite", with_offsets(self.kws, 1 << 20))
-        self.expect(NO, "verify", "apart.tflite")
-        better = self.json(DONE, "plan", "apart.tflite", "--tflm", "better.tflite")["tflm"]
-        self.assertEqual(better["head_bytes"], 16000)
-        self.assertGreater(better["head_before_bytes"], 1 << 20)
+        # Wrong offsets count as none, and are not in the new file.
+        self.write("wrong.tflite", with_offsets(self.kws, 1 << 20))
+        self.expect(NO, "verify", "wrong.tflite")
+        better = self.json(DONE, "plan", "wrong.tflite", "--tflm", "better.tflite")["tflm"]
+        self.assertEqual((better["head_before_bytes"], better["head_bytes"], better["changed"]), (16000, 16000, True))
+        self.assertIn("operator 0 CONV_2D: it writes", better["stated_fault"])
+        self.assertIn("the offsets in the file are wrong and do not count: subgraph 0",
+                      self.expect(DONE, "plan", "wrong.tflite", "--tflm", "better.tflite").stdout)
         self.expect(DONE, "verify", "better.tflite")
         # The list has the same size, so the file has, and all other bytes are the same.
-        before, after = ((self.folder / name).read_bytes() for name in ("apart.tflite", "better.tflite"))
+        before, after = ((self.folder / name).read_bytes() for name in ("wrong.tflite", "better.tflite"))
         self.assertEqual(len(before), len(after))
         self.assertTrue(after.endswith(self.kws))
         planned = self.json(DONE, "plan", "kws.tflite", "--tflm", "same.tflite")["tflm"]
@@ -143,6 +145,25 @@ class Tflite(ProgramTest):
         self.assertIn("the file is written as it is",
                       self.expect(DONE, "plan", "kws.tflite", "--tflm", "same.tflite").stdout)
         self.assertIn("states no offsets", self.expect(DONE, "verify", "same.tflite").stdout)
+
+    def test_a_list_that_is_cut_off_counts_as_none(self):
+        self.write("short.tflite", with_offsets(self.kws, 0, count=3))
+        planned = self.json(DONE, "plan", "short.tflite", "--tflm", "planned.tflite")["tflm"]
+        self.assertIn("the list is for 3 tensors", planned["stated_fault"])
+        self.expect(DONE, "verify", "planned.tflite")
+
+    @needs_earlier
+    def test_compare_says_that_offsets_are_wrong(self):
+        self.write("wrong.tflite", with_offsets(self.kws, 0))
+        compared = self.json(DONE, "compare", "wrong.tflite")["tflite_micro"]
+        self.assertTrue(compared["states_offsets"])
+        self.assertEqual([(one["head_bytes"], "it writes" in one["stated_fault"]) for one in compared["kernels"]],
+                         [(16000, True)] * 2)
+        shown = self.expect(DONE, "compare", "wrong.tflite").stdout
+        self.assertIn("the offsets in the file are wrong and do not count: subgraph 0: operator 0 CONV_2D", shown)
+        self.assertNotIn("and with the offsets in the file", shown)
+        self.write("free.tflite", with_offsets(self.kws, -1))
+        self.assertIsNone(self.json(DONE, "compare", "free.tflite")["tflite_micro"]["kernels"][0]["stated_fault"])
 
     def test_the_arena_and_the_file_must_fit_the_machine(self):
         size = len(self.kws)
@@ -165,9 +186,15 @@ class Tflite(ProgramTest):
         self.assertFalse(less["fits"])
         self.assertEqual([one["missing_bytes"] for one in less["regions"]], [1, 5])
         self.assertIn("1 B are missing", self.expect(NO, *target(("sram", 22783, "false"))).stdout)
-        apart = asked(DONE, ("tcm", 8000, "false"), ("sram", 16000, "false"))
+        later = asked(DONE, ("tcm", 8000, "false"), ("sram", 22784, "false"), ("flash", size, "true"))
+        self.assertEqual([(one["name"], one["holds"]) for one in later["regions"]],
+                         [("sram", ["arena"]), ("flash", ["model"])])
+        apart = asked(DONE, ("tcm", 8000, "false"), ("sram", 16000, "false"), ("flash", size, "true"))
         self.assertEqual([(one["name"], one["holds"], one["needed_bytes"]) for one in apart["regions"]],
-                         [("tcm", ["tail"], 6800), ("sram", ["head"], 16000)])
+                         [("tcm", ["tail"], 6800), ("sram", ["head"], 16000), ("flash", ["model"], size)])
+        unplaced = asked(NO, ("sram", 22784, "false"))
+        self.assertEqual((unplaced["fits"], unplaced["has_place_for_file"]), (None, False))
+        self.assertIn("no region for the file of the model", self.expect(NO, *target(("sram", 22784, "false"))).stdout)
         self.write("words.tflite", (MODELS / "keyword_scrambled_8bit.tflite").read_bytes())
         unknown = self.json(NO, *target(("sram", 1 << 20, "false"), model="words.tflite"),
                             "--kernels", "tflm-cmsis-nn")["tflm"]["arena"]

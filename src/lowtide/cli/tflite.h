@@ -50,11 +50,13 @@ struct MicroFigures {
   };
   struct Line {
     std::string kernels;                    // "tflm-reference"
+    std::string stated_fault;               // why offsets of the file do not count; empty: they do, or it has none
     Bytes head;                             // as the runtime plans it
     Bytes live;                             // the most bytes that are live at one step, in the order of the file
     std::vector<std::string> unknown;       // operators whose scratch is not in these figures
-    std::vector<Arena> arenas;              // one per build of the runtime; empty: there are such operators:
-    std::vector<std::string> tail_unknown;  // what their kernels keep is not known
+    std::vector<Arena> arenas;              // those that are known, one per build of the runtime
+    std::vector<std::string> tail_unknown;  // operators of which it is not known what their kernels keep
+    bool is_above_limit = false;            // an arena has a size that the runtime cannot have
   };
   std::string refusal = {};  // why there are no lines; empty: there are
   bool states_offsets = false;

@@ -31,14 +31,13 @@ std::string arena_of(const BuiltModel& built, MicroBuild kind, MicroKernels kern
   if (!head) return head.error().describe();
   const Result<MicroLayout> layout = place_as_micro(head->buffers);
   if (!layout) return layout.error().describe();
-  const Result<MicroTail> tail = micro_tail(*model, {kernels, kind}, *head, layout->size);
-  if (!tail) return tail.error().describe();
-  std::string shown;
-  for (const std::string& type : tail->unknown_operators) shown += type + " ";
-  if (!tail->arena) return shown;
+  const MicroTail tail = micro_tail(*model, {kernels, kind}, *head, layout->size);
+  std::string shown = tail.is_above_limit ? "above the limit" : "";
+  for (const std::string& type : tail.unknown_operators) shown += type + " ";
+  if (!tail.arena) return shown;
   const auto text = [](Bytes size) { return std::to_string(size.count()); };
-  return text(tail->arena->tail) + " " + text(tail->arena->smallest) + ", apart " + text(tail->arena->separate_head) +
-         " " + text(tail->arena->separate_tail);
+  return text(tail.arena->tail) + " " + text(tail.arena->smallest) + ", apart " + text(tail.arena->separate_head) +
+         " " + text(tail.arena->separate_tail);
 }
 
 // One operator, whose kernel keeps nothing.
@@ -135,6 +134,15 @@ TEST(MicroTail, EachResourceVariableHasItsBytesOnce) {
   // A handle without a container is that of the first variable with its name.
   EXPECT_EQ(tail("one", std::nullopt, "other"), tail("one"));
   EXPECT_EQ(tail("two", std::nullopt, "other"), tail("two"));
+}
+
+// Three variables of 800 MB are above 2 GiB. The head is still known.
+TEST(MicroTail, ATailAboveTheLimitHasNoFigure) {
+  BuiltModel model = floor_of({1000});
+  for (int i = 0; i < 3; ++i) {
+    model.subgraphs[0].tensors.push_back({.name = "state", .shape = {800'000'000}, .is_variable = true});
+  }
+  EXPECT_EQ(arena_of(model, MicroBuild::cortex_m), "above the limit");
 }
 
 TEST(MicroTail, KernelsThatAreNotKnownAreNamed) {

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "lowtide/base/checked.h"
-#include "lowtide/base/try.h"
 #include "lowtide/tflite/flatbuffer/resource_variable.h"
 #include "lowtide/tflite/micro/kernel_data.h"
 #include "lowtide/tflite/micro/kernels.h"
@@ -313,8 +312,8 @@ class Start {
 
 std::int64_t pointer_bytes(MicroBuild build) { return micro_internal::structures_of(build).pointer; }
 
-Result<MicroTail> micro_tail(const TfliteModel& model, const MicroFirmware& firmware, const MicroHead& head,
-                             Bytes head_size, const MicroOffsets& given) {
+MicroTail micro_tail(const TfliteModel& model, const MicroFirmware& firmware, const MicroHead& head, Bytes head_size,
+                     const MicroOffsets& given) {
   using micro_internal::kAlignment;
   micro_internal::Start together(model, firmware);
   together.run(head, head_size.count(), given, false);
@@ -322,10 +321,8 @@ Result<MicroTail> micro_tail(const TfliteModel& model, const MicroFirmware& firm
   std::set<std::string> unknown = together.unknown();
   unknown.insert(head.unknown_operators.begin(), head.unknown_operators.end());
   tail.unknown_operators.assign(unknown.begin(), unknown.end());
-  if (!unknown.empty()) return tail;
-  if (together.stacks().most() > micro_internal::kMostArenaBytes) {
-    return Error{ErrorCode::over_limit, "its arena has a size that TensorFlow Lite Micro cannot have", ""};
-  }
+  tail.is_above_limit = together.stacks().most() > micro_internal::kMostArenaBytes;
+  if (!unknown.empty() || tail.is_above_limit) return tail;
   micro_internal::Start apart(model, firmware);
   apart.run(head, head_size.count(), given, true);
   const auto rounded = [](std::int64_t bytes) { return Bytes(micro_internal::up(bytes, kAlignment)); };
@@ -334,6 +331,24 @@ Result<MicroTail> micro_tail(const TfliteModel& model, const MicroFirmware& firm
                           .separate_head = rounded(apart.stacks().most_head()),
                           .separate_tail = rounded(apart.stacks().tail())};
   return tail;
+}
+
+const MicroArena* MicroArenas::of(MicroBuild build) const {
+  const auto found = std::ranges::find(builds, build, &std::pair<MicroBuild, MicroArena>::first);
+  return found != builds.end() ? &found->second : nullptr;
+}
+
+MicroArenas micro_arenas(const TfliteModel& model, MicroKernels kernels, const MicroHead& head, Bytes head_size,
+                         const MicroOffsets& given) {
+  MicroArenas arenas;
+  for (const MicroBuild build : {MicroBuild::cortex_m, MicroBuild::python}) {
+    if (kernels == MicroKernels::cmsis_nn && build == MicroBuild::python) continue;  // the package does not have them
+    MicroTail tail = micro_tail(model, {kernels, build}, head, head_size, given);
+    if (tail.arena) arenas.builds.emplace_back(build, *tail.arena);
+    arenas.is_above_limit = arenas.is_above_limit || tail.is_above_limit;
+    if (arenas.unknown_operators.empty()) arenas.unknown_operators = std::move(tail.unknown_operators);
+  }
+  return arenas;
 }
 
 }  // namespace lowtide

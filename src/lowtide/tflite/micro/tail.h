@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/enum_names.h"
-#include "lowtide/base/result.h"
 #include "lowtide/tflite/flatbuffer/tflite_model.h"
 #include "lowtide/tflite/micro/micro.h"
 
@@ -48,10 +48,12 @@ struct MicroArena {
 };
 
 struct MicroTail {
-  std::optional<MicroArena> arena;  // nullopt: there are unknown operators
+  // nullopt: there are unknown operators, or it is above the limit.
+  std::optional<MicroArena> arena;
   // Operators of which it is not known what their kernels keep, or how much scratch they request: their types, sorted,
   // each once.
   std::vector<std::string> unknown_operators;
+  bool is_above_limit = false;  // the arena has a size that the runtime cannot count
 };
 
 struct MicroFirmware {
@@ -61,8 +63,22 @@ struct MicroFirmware {
 
 // What the runtime keeps for a model with this head, which has `head_size` bytes after it was placed. `given` is as for
 // micro_head(). The firmware is taken to have as many resource variables as the model.
-// Errors: over_limit, for sizes above those that the runtime can count. O((operators + tensors) log operators).
-[[nodiscard]] Result<MicroTail> micro_tail(const TfliteModel& model, const MicroFirmware& firmware,
-                                           const MicroHead& head, Bytes head_size, const MicroOffsets& given = {});
+// O((operators + tensors) log operators).
+[[nodiscard]] MicroTail micro_tail(const TfliteModel& model, const MicroFirmware& firmware, const MicroHead& head,
+                                   Bytes head_size, const MicroOffsets& given = {});
+
+// The figures of all builds that have the kernels.
+struct MicroArenas {
+  std::vector<std::pair<MicroBuild, MicroArena>> builds;  // those whose figures are known, cortex_m first
+  std::vector<std::string> unknown_operators;             // as in MicroTail
+  bool is_above_limit = false;                            // that of a build is
+
+  // nullptr: it is not known.
+  [[nodiscard]] const MicroArena* of(MicroBuild build) const;
+};
+
+// The same arguments as those of micro_tail().
+[[nodiscard]] MicroArenas micro_arenas(const TfliteModel& model, MicroKernels kernels, const MicroHead& head,
+                                       Bytes head_size, const MicroOffsets& given = {});
 
 }  // namespace lowtide

@@ -117,7 +117,14 @@ class Reading {
 }  // namespace
 
 Result<Graph> numbered_graph(const TfliteModel& model, std::string_view bytes) {
-  LOWTIDE_TRY(GraphOfTflite made, graph_of_tflite(model, bytes, {.names_by_number = true}));
+  // Handles of resource variables have a place in the tail.
+  TfliteModel without_handles = model;
+  for (TfliteSubgraph& subgraph : without_handles.subgraphs) {
+    for (TfliteTensor& tensor : subgraph.tensors) {
+      if (tensor.type == TfliteType::resource) tensor.shape = {0};
+    }
+  }
+  LOWTIDE_TRY(GraphOfTflite made, graph_of_tflite(without_handles, bytes, {.names_by_number = true}));
   LowerOptions lowering{.passes = {}};
   lowering.passes.insert(PassId::inputs_in_arena);
   LOWTIDE_TRY(Lowered lowered, lower(made.graph, lowering));

@@ -23,7 +23,7 @@ struct OrderPlan {
   // Tensors that have one place, because an operator works in place: operand and result, as numbers among the tensors
   // of all subgraphs.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> in_place;
-  Bytes bound;  // for all orders
+  Bytes bound;  // for all orders of this graph
 };
 
 // The graph of a model, with numbers as names and with its inputs in the arena.

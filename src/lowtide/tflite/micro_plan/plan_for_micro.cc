@@ -4,19 +4,24 @@
 #include "lowtide/tflite/micro_plan/plan_for_micro.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <numeric>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include "lowtide/allocate/allocate.h"
+#include "lowtide/base/check.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
 #include "lowtide/tflite/flatbuffer/edit_tflite.h"
 #include "lowtide/tflite/flatbuffer/read_tflite.h"
 #include "lowtide/tflite/micro/offline_plan.h"
+#include "lowtide/tflite/micro_plan/head_bound.h"
 #include "lowtide/tflite/micro_plan/order_plan.h"
+#include "lowtide/tflite/micro_plan/stated_plan.h"
 
 namespace lowtide {
 namespace micro_plan_internal {
@@ -50,12 +55,13 @@ std::vector<bool> entries_that_must_be_empty(const TfliteModel& model, std::size
   return is_empty;
 }
 
-// Offsets for an order, and the head that the runtime makes of them.
+// Offsets for an order, and what the runtime makes of them.
 struct Candidate {
   Orders orders;
   MicroOffsets offsets;
   std::int64_t in_place = 0;
   Bytes head;
+  MicroArenas arenas;
 };
 
 class Packing {
@@ -106,32 +112,39 @@ class Packing {
   std::vector<bool> must_be_empty_;
 };
 
-// Plans that change less of the file come first.
-Result<std::vector<Candidate>> candidates(const TfliteModel& model, std::string_view file,
-                                          const MicroPlanOptions& options, Bytes& bound) {
+struct Candidates {
+  std::vector<Candidate> all;  // those that change less of the file come first
+  Bytes bound;
+};
+
+Result<Candidates> candidates(const TfliteModel& model, std::string_view file, const MicroPlanOptions& options) {
   LOWTIDE_TRY(const Graph graph, numbered_graph(model, file));
-  std::vector<Candidate> all;
+  Candidates found;
   const Packing packing(model, options);
   for (const char* strategy : {"as_given", "auto"}) {
     LOWTIDE_TRY(OrderPlan plan, plan_order(model, graph, strategy, options));
-    bound = plan.bound;
+    found.bound = std::max(found.bound, plan.bound);
     for (std::vector<std::uint32_t>& order : plan.orders) {
       if (is_identity(order)) order.clear();
     }
-    LOWTIDE_TRY(const MicroHead head, micro_head(in_order(model, plan.orders), options.kernels));
+    const TfliteModel ordered = in_order(model, plan.orders);
+    LOWTIDE_TRY(const MicroHead head, micro_head(ordered, options.kernels));
     for (const Pairs& in_place : {Pairs(), plan.in_place}) {
       LOWTIDE_TRY(Candidate candidate, packing.pack(head.buffers, in_place));
+      candidate.arenas = micro_arenas(ordered, options.kernels, head, candidate.head, candidate.offsets);
       candidate.orders = plan.orders;
-      all.push_back(std::move(candidate));
+      found.all.push_back(std::move(candidate));
     }
   }
-  return all;
+  if (has_calls(model)) {
+    LOWTIDE_TRY(found.bound, bound_of_subgraphs(model, file, options));
+  }
+  return found;
 }
 
-Result<Bytes> head_of(const TfliteModel& model, std::string_view file, MicroKernels kernels) {
-  LOWTIDE_TRY(const std::optional<MicroOffsets> stated, read_offline_plan(model, file));
-  const MicroOffsets given = stated.value_or(MicroOffsets());
-  LOWTIDE_TRY(const MicroHead head, micro_head(model, kernels, given));
+// The file with these offsets, without another change.
+Result<Candidate> as_it_is(const TfliteModel& model, MicroOffsets offsets, MicroKernels kernels) {
+  LOWTIDE_TRY(const MicroHead head, micro_head(model, kernels, offsets));
   if (!head.unknown_operators.empty()) {
     std::vector<std::string> names;
     for (const std::string& name : head.unknown_operators) names.push_back(quoted(name, 60));
@@ -140,8 +153,39 @@ Result<Bytes> head_of(const TfliteModel& model, std::string_view file, MicroKern
                      ", or it is not known how much scratch they request, so the head is not known",
                  ""};
   }
-  LOWTIDE_TRY(const MicroLayout layout, place_as_micro(head.buffers, given));
-  return layout.size;
+  LOWTIDE_TRY(const MicroLayout layout, place_as_micro(head.buffers, offsets));
+  Candidate candidate{.head = layout.size};
+  candidate.arenas = micro_arenas(model, kernels, head, layout.size, offsets);
+  candidate.offsets = std::move(offsets);
+  return candidate;
+}
+
+// The arenas of both builds, and the head. What is not known, or above the limit, is the largest.
+std::array<std::int64_t, 3> sizes_of(const Candidate& candidate) {
+  const auto arena = [&](MicroBuild build) {
+    const MicroArena* known = candidate.arenas.of(build);
+    return known != nullptr ? known->smallest.count() : std::numeric_limits<std::int64_t>::max();
+  };
+  return {arena(MicroBuild::cortex_m), arena(MicroBuild::python), candidate.head.count()};
+}
+
+bool is_nowhere_larger(const Candidate& candidate, const Candidate& before) {
+  const auto sizes = sizes_of(candidate);
+  const auto limits = sizes_of(before);
+  return std::ranges::equal(sizes, limits, std::ranges::less_equal());
+}
+
+// Writes a plan into the file, and reads it again.
+Result<std::string> written(const TfliteModel& model, std::string_view file, const Candidate& best,
+                            MicroKernels kernels) {
+  LOWTIDE_TRY(std::string bytes, edit_tflite(file, {.orders = best.orders,
+                                                    .metadata_name = kOfflinePlanName,
+                                                    .metadata = offline_plan_bytes(model, best.offsets)}));
+  LOWTIDE_TRY(const TfliteModel read, read_tflite(bytes));
+  LOWTIDE_TRY(std::optional<MicroOffsets> offsets, read_offline_plan(read, bytes));
+  LOWTIDE_TRY(const Candidate again, as_it_is(read, std::move(offsets).value_or(MicroOffsets()), kernels));
+  LOWTIDE_CHECK(sizes_of(again) == sizes_of(best), "the file has the head and the arena that were planned");
+  return bytes;
 }
 
 }  // namespace
@@ -149,26 +193,34 @@ Result<Bytes> head_of(const TfliteModel& model, std::string_view file, MicroKern
 
 Result<MicroPlan> plan_for_micro(const TfliteModel& model, std::string_view file, const MicroPlanOptions& options) {
   using micro_plan_internal::Candidate;
-  using micro_plan_internal::head_of;
-  MicroPlan plan;
-  LOWTIDE_TRY(plan.head_before, head_of(model, file, options.kernels));
-  LOWTIDE_TRY(std::vector<Candidate> all, micro_plan_internal::candidates(model, file, options, plan.bound));
-  const auto best =
-      std::min_element(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) { return a.head < b.head; });
-  plan.bound = std::min(plan.bound, best->head);
-  plan.head = plan.head_before;
-  plan.file = std::string(file);
-  if (best->head >= plan.head_before) return plan;
-  plan.head = best->head;
+  using micro_plan_internal::sizes_of;
+  StatedPlan stated = stated_plan(model, file, options.kernels);
+  LOWTIDE_TRY(Candidate before, micro_plan_internal::as_it_is(model, std::move(stated.offsets), options.kernels));
+  LOWTIDE_TRY(micro_plan_internal::Candidates found, micro_plan_internal::candidates(model, file, options));
+  Candidate* best = &before;
+  for (Candidate& candidate : found.all) {
+    LOWTIDE_CHECK(found.bound <= candidate.head, "the bound holds for every plan");
+    if (!is_nowhere_larger(candidate, before) || sizes_of(candidate) >= sizes_of(*best)) continue;
+    best = &candidate;
+  }
+  MicroPlan plan{.stated_fault = std::move(stated.fault),
+                 .head_before = before.head,
+                 .arenas_before = before.arenas,
+                 .head = best->head,
+                 .arenas = best->arenas,
+                 .bound = found.bound};
+  LOWTIDE_CHECK(plan.bound <= plan.head_before, "the bound holds for the offsets of the file");
+  plan.is_changed = best != &before || !plan.stated_fault.empty();
+  if (!plan.is_changed) {
+    plan.file = std::string(file);
+    return plan;
+  }
+  // Without a better plan, the runtime chooses all offsets.
+  if (best == &before) best->offsets.assign(found.all.front().offsets.size(), std::nullopt);
+  LOWTIDE_TRY(plan.file, micro_plan_internal::written(model, file, *best, options.kernels));
   plan.orders = std::move(best->orders);
   plan.offsets = std::move(best->offsets);
   plan.in_place = best->in_place;
-  LOWTIDE_TRY(plan.file, edit_tflite(file, {.orders = plan.orders,
-                                            .metadata_name = kOfflinePlanName,
-                                            .metadata = offline_plan_bytes(model, plan.offsets)}));
-  LOWTIDE_TRY(const TfliteModel written, read_tflite(plan.file));
-  LOWTIDE_TRY(const Bytes head, head_of(written, plan.file, options.kernels));
-  LOWTIDE_CHECK(head == plan.head, "the file has the head that was planned");
   return plan;
 }
 

@@ -13,6 +13,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/tflite/flatbuffer/tflite_model.h"
 #include "lowtide/tflite/micro/micro.h"
+#include "lowtide/tflite/micro/tail.h"
 
 namespace lowtide {
 
@@ -25,14 +26,18 @@ struct MicroPlanOptions {
 
 // A plan for the head of TensorFlow Lite Micro's arena.
 struct MicroPlan {
-  Bytes head_before;  // of the file as it is, with the offsets that it states, if any
-  Bytes head;         // of the new file; equal to head_before if nothing is won
-  Bytes bound;        // no order and no offsets have a smaller head, with the same kernels
+  std::string stated_fault;   // why the offsets that the file states do not count; empty: they do, or it states none
+  Bytes head_before;          // of the file as it is, with the offsets that count
+  MicroArenas arenas_before;  // the same
+  Bytes head;                 // of the new file, <= head_before
+  MicroArenas arenas;         // of the new file; none is larger than before
+  Bytes bound;                // no order and no offsets have a smaller head, with the same kernels
   // By subgraph, the operators in their new order, as indexes of the old one; an empty list keeps the order.
   std::vector<std::vector<std::uint32_t>> orders;
-  MicroOffsets offsets;       // as the new file states them; empty if nothing is won
+  MicroOffsets offsets;       // as the new file states them; empty if it is the old one
   std::int64_t in_place = 0;  // results that have the place of an operand
-  std::string file;           // the new file; the old one if nothing is won
+  std::string file;           // the new file; the old one if nothing is won and its offsets, if any, count
+  bool is_changed = false;    // whether the file is a new one
 
   [[nodiscard]] bool is_better() const { return head < head_before; }
 };
@@ -41,8 +46,12 @@ struct MicroPlan {
 // them into the file as the runtime reads them. `file` are the bytes of the model.
 //
 // Several plans are made: in the order of the file and in the best order that is found, with and without results in
-// place. What the runtime makes of each is computed by its own rule, because it places scratch itself. The smallest
-// head counts. Of equal ones, that which changes less of the file. So a head is never larger than before.
+// place. What the runtime makes of each is computed by its own rule, because it places scratch itself. Another order of
+// operators may have a larger tail. So plans with a larger head or arena than the file has, in any build of the
+// runtime, do not count. Of the others, the smallest arena counts, for the build cortex_m first. Of equal ones, the
+// smallest head, and then that which changes less of the file.
+//
+// Wrong offsets in the file count as none, and the new file does not have them.
 // Errors: unsupported (operators of which the kernels are not known, so neither is their scratch); those of
 // micro_head(), plan_graph() and edit_tflite().
 [[nodiscard]] Result<MicroPlan> plan_for_micro(const TfliteModel& model, std::string_view file,

@@ -6,37 +6,41 @@
 #include <utility>
 #include <vector>
 
-#include "lowtide/base/listed.h"
-#include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
 #include "lowtide/cli/commands/tflite/micro_arena.h"
 #include "lowtide/cli/commands/tflite/micro_file.h"
 #include "lowtide/cli/options/options.h"
 #include "lowtide/cli/tflite.h"
-#include "lowtide/tflite/micro/offline_plan.h"
+#include "lowtide/tflite/micro/tail.h"
+#include "lowtide/tflite/micro_plan/stated_plan.h"
 
 namespace lowtide::cli_internal {
 namespace {
 
+Result<MicroFigures::Line> line_of(const MicroFile& file, const StatedPlan& stated, MicroKernels kernels) {
+  LOWTIDE_TRY(const MicroHead head, micro_head(file.model, kernels, stated.offsets));
+  LOWTIDE_TRY(const MicroLayout layout, place_as_micro(head.buffers, stated.offsets));
+  const MicroArenas arenas = micro_arenas(file.model, kernels, head, layout.size, stated.offsets);
+  MicroFigures::Line line{.kernels = std::string(to_string(kernels)),
+                          .stated_fault = stated.fault,
+                          .head = layout.size,
+                          .live = live_bytes(head.buffers),
+                          .unknown = quoted_names(head.unknown_operators),
+                          .arenas = {},
+                          .tail_unknown = quoted_names(arenas.unknown_operators),
+                          .is_above_limit = arenas.is_above_limit};
+  for (const auto& [build, arena] : arenas.builds) {
+    line.arenas.push_back({std::string(to_string(build)), pointer_bytes(build), arena.tail, arena.smallest});
+  }
+  return line;
+}
+
 Result<MicroFigures> figures_of(const MicroFile& file) {
-  LOWTIDE_TRY(const std::optional<MicroOffsets> stated, read_offline_plan(file.model, file.bytes));
-  const MicroOffsets given = stated.value_or(MicroOffsets());
-  MicroFigures figures{.states_offsets = stated.has_value()};
+  MicroFigures figures;
   for (MicroKernels kernels : {MicroKernels::reference, MicroKernels::cmsis_nn}) {
-    LOWTIDE_TRY(const MicroHead head, micro_head(file.model, kernels, given));
-    LOWTIDE_TRY(const MicroLayout layout, place_as_micro(head.buffers, given));
-    MicroFigures::Line line{.kernels = std::string(to_string(kernels)),
-                            .head = layout.size,
-                            .live = live_bytes(head.buffers),
-                            .unknown = {},
-                            .arenas = {},
-                            .tail_unknown = {}};
-    for (const std::string& name : head.unknown_operators) line.unknown.push_back(quoted(name, 60));
-    LOWTIDE_TRY(ArenaFigures arenas, arena_figures(file.model, kernels, head, layout.size, given));
-    for (const auto& [build, arena] : arenas.builds) {
-      line.arenas.push_back({std::string(to_string(build)), pointer_bytes(build), arena.tail, arena.smallest});
-    }
-    line.tail_unknown = std::move(arenas.unknown);
+    const StatedPlan stated = stated_plan(file.model, file.bytes, kernels);
+    figures.states_offsets = stated.is_stated;
+    LOWTIDE_TRY(MicroFigures::Line line, line_of(file, stated, kernels));
     figures.lines.push_back(std::move(line));
   }
   return figures;

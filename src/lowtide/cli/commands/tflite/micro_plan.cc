@@ -13,6 +13,7 @@
 
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/cli/commands/tflite/firmware_fit.h"
 #include "lowtide/cli/commands/tflite/micro_arena.h"
 #include "lowtide/cli/commands/tflite/micro_file.h"
 #include "lowtide/cli/model/model.h"
@@ -33,15 +34,12 @@ namespace {
 constexpr std::array<std::string_view, 9> kAllowed = {"--tflm", "--kernels", "--target", "--effort", "--order-effort",
                                                       "--json", "--color",   "--quiet",  "--help"};
 
-// The arena before and after.
-struct Arenas {
-  ArenaFigures before;
-  ArenaFigures after;
-  std::optional<std::vector<RegionUse>> uses;  // of --target; nullopt: not given, or the tail is not known
+// Whether the firmware fits the machine of --target.
+struct TargetFit {
+  const Target& target;
+  std::optional<FirmwareFit> fit;  // nullopt: the tail is not known
 
-  [[nodiscard]] bool fits() const {
-    return !uses || std::ranges::all_of(*uses, [](const RegionUse& use) { return use.missing() == Bytes(0); });
-  }
+  [[nodiscard]] std::optional<bool> fits() const { return fit ? fit->fits() : std::nullopt; }
 };
 
 void refuse_other_options(const Arguments& arguments, const CommandSpec& command) {
@@ -71,86 +69,101 @@ std::optional<Target> read_machine(const Arguments& arguments) {
   return read_target(arguments);
 }
 
-Arenas arenas_of(const MicroFile& file, const MicroPlan& plan, MicroKernels kernels, const std::string& path,
-                 const std::optional<Target>& target) {
-  Arenas arenas;
-  arenas.before = take(arena_figures(file.model, file.bytes, kernels), path);
-  arenas.after = take(arena_figures(take(read_tflite(plan.file), path), plan.file, kernels), path);
-  if (!target) return arenas;
-  for (const auto& [build, arena] : arenas.after.builds) {
-    if (build != MicroBuild::cortex_m) continue;
-    arenas.uses = uses_of_regions(target->machine, arena, Bytes(static_cast<std::int64_t>(plan.file.size())));
+TargetFit fit_of(const MicroPlan& plan, const Target& target) {
+  TargetFit fit{target, std::nullopt};
+  const auto file = Bytes(static_cast<std::int64_t>(plan.file.size()));
+  if (const MicroArena* arena = plan.arenas.of(MicroBuild::cortex_m); arena != nullptr) {
+    fit.fit = fit_firmware(target.machine, *arena, file);
   }
-  return arenas;
+  return fit;
 }
 
-StyledText text_of(const Arenas& arenas, const std::optional<Target>& target) {
+StyledText text_of_arenas(const MicroPlan& plan, const std::optional<TargetFit>& target) {
   StyledText text;
-  for (std::size_t at = 0; at < arenas.after.builds.size(); ++at) {
-    const auto& [build, arena] = arenas.after.builds[at];
-    const Bytes before = arenas.before.builds[at].second.smallest;
-    text.add("    smallest arena  " + format_bytes(before));
-    if (arena.smallest != before) text.add(" -> ").add(format_bytes(arena.smallest), Style::good);
+  for (const auto& [build, arena] : plan.arenas.builds) {
+    const MicroArena* before = plan.arenas_before.of(build);
+    text.add("    smallest arena  " + (before != nullptr ? format_bytes(before->smallest) : "above 2 GiB"));
+    const bool is_other = before == nullptr || arena.smallest != before->smallest;
+    if (is_other) text.add(" -> ").add(format_bytes(arena.smallest), Style::good);
     text.add(" " + where_it_runs(build) + ", with a tail of " + format_bytes(arena.tail)).end_line();
   }
-  if (!arenas.after.unknown.empty()) {
-    text.add("    the tail of the arena is not known, because of " + listed(arenas.after.unknown));
-    if (target) text.add(", so it is not known whether the arena fits");
+  const char* unknown_fit = target ? ", so it is not known whether the arena fits" : "";
+  if (!plan.arenas.unknown_operators.empty()) {
+    text.add("    the tail of the arena is not known, because of " +
+             listed(quoted_names(plan.arenas.unknown_operators)) + unknown_fit);
     text.end_line();
   }
-  if (arenas.uses) text.append(text_of(*arenas.uses));
+  if (plan.arenas.is_above_limit) {
+    text.add("    the arena with its tail is above the 2 GiB that it can have").end_line();
+  }
+  if (target && target->fit) text.append(text_of(*target->fit));
   return text;
 }
 
-Json json_of(const Arenas& arenas, const std::optional<Target>& target) {
-  Json json = {{"unknown_operators", Json::array()}, {"builds", Json::array()}, {"target", nullptr}};
-  for (const std::string& name : arenas.after.unknown) json["unknown_operators"].push_back(json_text(name));
-  for (std::size_t at = 0; at < arenas.after.builds.size(); ++at) {
-    const auto& [build, arena] = arenas.after.builds[at];
-    const MicroArena& before = arenas.before.builds[at].second;
-    json["builds"].push_back({{"build", std::string(to_string(build))},
-                              {"pointer_bytes", pointer_bytes(build)},
-                              {"tail_before_bytes", before.tail.count()},
-                              {"tail_bytes", arena.tail.count()},
-                              {"arena_before_bytes", before.smallest.count()},
-                              {"arena_bytes", arena.smallest.count()},
-                              {"separate_head_bytes", arena.separate_head.count()},
-                              {"separate_tail_bytes", arena.separate_tail.count()}});
+Json json_of_arenas(const MicroPlan& plan, const std::optional<TargetFit>& target) {
+  Json json = {{"unknown_operators", Json::array()},
+               {"above_limit", plan.arenas.is_above_limit},
+               {"builds", Json::array()},
+               {"target", nullptr}};
+  for (const std::string& name : quoted_names(plan.arenas.unknown_operators)) {
+    json["unknown_operators"].push_back(json_text(name));
+  }
+  for (const auto& [build, arena] : plan.arenas.builds) {
+    const MicroArena* before = plan.arenas_before.of(build);
+    json["builds"].push_back(
+        {{"build", std::string(to_string(build))},
+         {"pointer_bytes", pointer_bytes(build)},
+         {"tail_before_bytes", before != nullptr ? Json(before->tail.count()) : Json(nullptr)},
+         {"tail_bytes", arena.tail.count()},
+         {"arena_before_bytes", before != nullptr ? Json(before->smallest.count()) : Json(nullptr)},
+         {"arena_bytes", arena.smallest.count()},
+         {"separate_head_bytes", arena.separate_head.count()},
+         {"separate_tail_bytes", arena.separate_tail.count()}});
   }
   if (!target) return json;
-  json["target"] = {{"name", json_text(target->name)},
-                    {"fits", arenas.uses ? Json(arenas.fits()) : Json(nullptr)},
-                    {"regions", arenas.uses ? json_of(*arenas.uses) : Json::array()}};
+  const std::optional<bool> fits = target->fits();
+  json["target"] = {{"name", json_text(target->target.name)},
+                    {"fits", fits ? Json(*fits) : Json(nullptr)},
+                    {"has_place_for_file", target->fit ? Json(target->fit->has_place_for_file) : Json(nullptr)},
+                    {"regions", target->fit ? json_of(*target->fit) : Json::array()}};
   return json;
+}
+
+// What the plan wins.
+StyledText text_of_head(const MicroPlan& plan) {
+  StyledText text("    head of the arena  " + format_bytes(plan.head_before));
+  const std::string bound = plan.head == plan.bound ? "no order and no offsets need less"
+                                                    : "no plan needs less than " + format_bytes(plan.bound);
+  if (plan.is_better()) {
+    text.add(" -> ").add(format_bytes(plan.head), Style::good);
+  } else {
+    text.add(", and Lowtide finds no smaller one");
+  }
+  text.end_line().add("    " + bound).end_line();
+  if (!plan.is_changed) return text.add("    the file is written as it is").end_line();
+  text.add(reordered(plan) > 0 ? "    operators run in another order" : "    operators keep their order");
+  return text.add(", and " + counted(plan.in_place, "result") + " may have the place of an operand").end_line();
 }
 
 StyledText text_of(const MicroPlan& plan, MicroKernels kernels, const std::string& path) {
   StyledText text;
   text.add(shown_name(path), Style::strong).add("  with the kernels " + std::string(to_string(kernels))).end_line();
-  text.add("    head of the arena  " + format_bytes(plan.head_before));
-  if (!plan.is_better()) {
-    text.add(", and Lowtide finds no smaller one").end_line();
-    text.add(plan.head_before == plan.bound ? "    no order and no offsets need less"
-                                            : "    no plan needs less than " + format_bytes(plan.bound));
-    return text.end_line().add("    the file is written as it is").end_line();
+  if (!plan.stated_fault.empty()) {
+    text.add("    the offsets in the file are wrong and do not count: " + plan.stated_fault, Style::bad).end_line();
   }
-  text.add(" -> ").add(format_bytes(plan.head), Style::good).end_line();
-  text.add("    " + std::string(plan.head == plan.bound ? "no order and no offsets need less"
-                                                        : "no plan needs less than " + format_bytes(plan.bound)));
-  text.end_line().add(reordered(plan) > 0 ? "    operators run in another order" : "    operators keep their order");
-  text.add(", and " + counted(plan.in_place, "result") + " may have the place of an operand").end_line();
-  return text;
+  return text.append(text_of_head(plan));
 }
 
 Json json_of(const MicroPlan& plan, MicroKernels kernels, const std::string& path) {
   Json json = json_head("plan");
   json["model"] = {{"path", json_text(path)}, {"format", "tflite"}};
   json["tflm"] = {{"kernels", std::string(to_string(kernels))},
+                  {"stated_fault", plan.stated_fault.empty() ? Json(nullptr) : Json(json_text(plan.stated_fault))},
                   {"head_before_bytes", plan.head_before.count()},
                   {"head_bytes", plan.head.count()},
                   {"bound_bytes", plan.bound.count()},
                   {"proven_optimal", plan.head == plan.bound},
-                  {"changed", plan.is_better()},
+                  {"changed", plan.is_changed},
                   {"reordered_subgraphs", reordered(plan)},
                   {"in_place", plan.in_place}};
   return json;
@@ -177,18 +190,18 @@ ExitCode plan_micro(const Arguments& arguments, Console& console) {
     const Progress progress(console, "planning");
     return take(plan_for_micro(file.model, file.bytes, options), path);
   }();
-  if (plan.is_better()) check_file(plan, path);
-  const Arenas arenas = arenas_of(file, plan, options.kernels, path, target);
+  if (plan.is_changed) check_file(plan, path);
+  std::optional<TargetFit> fit;
+  if (target) fit.emplace(fit_of(plan, *target));
   files.write(to, plan.file, console);
   if (arguments.has("--json")) {
     Json json = json_of(plan, options.kernels, path);
-    json["tflm"]["arena"] = json_of(arenas, target);
+    json["tflm"]["arena"] = json_of_arenas(plan, fit);
     print_json(console, json);
   } else {
-    console.result(text_of(plan, options.kernels, path).append(text_of(arenas, target)));
+    console.result(text_of(plan, options.kernels, path).append(text_of_arenas(plan, fit)));
   }
-  const bool is_known = !target || arenas.uses;
-  return is_known && arenas.fits() ? ExitCode::done : ExitCode::no;
+  return !fit || fit->fits() == true ? ExitCode::done : ExitCode::no;
 }
 
 }  // namespace lowtide::cli_internal
