@@ -230,6 +230,17 @@ class Tflite(ProgramTest):
             self.assertIn("has no effect on a TFLite model",
                           self.expect(USAGE, "run", "kws.tflite", "--synthetic", "1", option).stderr)
 
+    def test_a_run_checks_its_options_before_it_plans(self):
+        # No kernel of C source computes this model, so a plan would be refused.
+        self.write("lstm.tflite", (MODELS / "trained_lstm_int8.tflite").read_bytes())
+        self.assertIn("UNIDIRECTIONAL_SEQUENCE_LSTM",
+                      self.expect(BAD_INPUT, "run", "lstm.tflite", "--synthetic", "1").stderr)
+        self.assertIn("--plan has no effect",
+                      self.expect(USAGE, "run", "lstm.tflite", "--synthetic", "1", "--plan", "plan.json").stderr)
+        self.assertIn("one of the inputs 'fixed_input'",
+                      self.expect(BAD_INPUT, "run", "lstm.tflite", "--input", "other=x.npy").stderr)
+        self.assertIn("inputs are missing", self.expect(BAD_INPUT, "run", "lstm.tflite").stderr)
+
     def test_a_run_never_writes_over_the_model(self):
         self.write("Identity.npy", self.kws)
         self.expect(USAGE, "run", "Identity.npy", "--synthetic", "1", "--output-dir", ".")

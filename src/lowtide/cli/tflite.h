@@ -21,6 +21,7 @@ class Arguments;
 class Console;
 struct CModel;
 struct CModelOptions;
+struct CModelPorts;
 struct OptionSpec;
 
 // The format of these models. Empty in a build without them, which refuses such a file with a message that names the
@@ -39,6 +40,10 @@ struct OptionSpec;
 // A TFLite model as a program in C. nullopt: the file is of another format, or the build is without TFLite. Stops with
 // exit code 3 if the model cannot be one.
 [[nodiscard]] std::optional<CModel> c_model_of_tflite(const std::string& path, const CModelOptions& options);
+
+// The inputs and outputs of the program of c_model_of_tflite(), in its order, without a plan. nullopt: as there. Stops
+// with exit code 3 if the file is damaged.
+[[nodiscard]] std::optional<CModelPorts> c_ports_of_tflite(const std::string& path);
 
 // The arena of TensorFlow Lite Micro for a model, by the runtime's own rule.
 struct MicroFigures {

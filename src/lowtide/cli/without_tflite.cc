@@ -24,6 +24,8 @@ std::optional<CModel> c_model_of_tflite(const std::string& /*path*/, const CMode
   return std::nullopt;
 }
 
+std::optional<CModelPorts> c_ports_of_tflite(const std::string& /*path*/) { return std::nullopt; }
+
 std::optional<MicroFigures> micro_figures(const std::string& /*path*/) { return std::nullopt; }
 
 }  // namespace lowtide::cli_internal

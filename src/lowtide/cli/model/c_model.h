@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,19 @@ struct CModel {
   CProgram program;
   Bytes bound;                          // no arena is smaller
   std::vector<std::string> notes = {};  // remarks for the user
+};
+
+// An input or output of a TFLite model, as its program in C has it.
+struct CModelPort {
+  std::string name;           // not always unique
+  std::uint32_t tensor = 0;   // its number in the file; one tensor may be listed twice
+  std::optional<CType> type;  // nullopt: C source has no such type, so the model has no program
+  std::vector<std::int64_t> shape;
+};
+
+struct CModelPorts {
+  std::vector<CModelPort> inputs;
+  std::vector<CModelPort> outputs;
 };
 
 }  // namespace lowtide::cli_internal

@@ -5,7 +5,7 @@
 
 namespace lowtide {
 
-bool is_var_handle(const TfliteOperator& op) { return op.builtin != kTfliteCustom && op.type == "VAR_HANDLE"; }
+bool is_var_handle(const TfliteOperator& op) { return is_builtin(op, "VAR_HANDLE"); }
 
 TfliteVariable variable_of(const TfliteOperator& op) {
   const auto* container = find_option<std::string>(op, "container");

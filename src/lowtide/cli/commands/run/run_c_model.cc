@@ -5,13 +5,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/check.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/unique_names.h"
 #include "lowtide/c_source/c_kernels/run_c_program.h"
 #include "lowtide/cli/commands/run/given_inputs.h"
 #include "lowtide/cli/commands/run/step_figures.h"
@@ -40,16 +44,39 @@ DType dtype_of(CType type) {
   return DType::f32;
 }
 
-std::vector<Port> ports_of(const CProgram& program, const std::vector<CPort>& from) {
-  std::vector<Port> ports;
-  for (const CPort& one : from) {
-    const CTensor& tensor = program.tensors[one.tensor];
-    ports.push_back({.name = one.name,
-                     .dtype = dtype_of(tensor.type),
-                     .shape = Shape(tensor.shape),
-                     .size = tensor.size,
-                     .is_in_arena = true});
+// An input or output, once for each tensor.
+struct DistinctPort {
+  std::size_t position = 0;  // the first one among those of the model
+  Port port;
+};
+
+// Gives "_2" or another number to names that several tensors have.
+void make_names_unique(std::vector<DistinctPort>& ports) {
+  std::vector<std::string> names;
+  for (const DistinctPort& one : ports) names.push_back(one.port.name);
+  names = unique_names(names, [](std::string_view name) { return std::string(name.empty() ? "tensor" : name); });
+  for (std::size_t at = 0; at < ports.size(); ++at) ports[at].port.name = std::move(names[at]);
+}
+
+// nullopt: one of them has a type that C source does not have.
+std::optional<std::vector<DistinctPort>> ports_of(const std::vector<CModelPort>& from) {
+  std::vector<DistinctPort> ports;
+  std::set<std::uint32_t> tensors;
+  for (std::size_t at = 0; at < from.size(); ++at) {
+    if (!from[at].type) return std::nullopt;
+    if (!tensors.insert(from[at].tensor).second) continue;
+    const DType dtype = dtype_of(*from[at].type);
+    const Shape shape(from[at].shape);
+    const Bytes size = take(dense_size(dtype, shape));
+    ports.push_back({at, {.name = from[at].name, .dtype = dtype, .shape = shape, .size = size, .is_in_arena = true}});
   }
+  make_names_unique(ports);
+  return ports;
+}
+
+std::vector<Port> without_positions(const std::vector<DistinctPort>& from) {
+  std::vector<Port> ports;
+  for (const DistinctPort& one : from) ports.push_back(one.port);
   return ports;
 }
 
@@ -68,23 +95,12 @@ void refuse_other_options(const Arguments& arguments) {
   }
 }
 
-// An output that the model lists twice is written once.
-std::vector<std::size_t> distinct(const std::vector<Port>& outputs) {
-  std::set<std::string> names;
-  std::vector<std::size_t> first;
-  for (std::size_t at = 0; at < outputs.size(); ++at) {
-    if (names.insert(outputs[at].name).second) first.push_back(at);
-  }
-  return first;
-}
-
 // One file per output; none without --output-dir.
-std::vector<std::string> output_paths(const Arguments& arguments, const std::vector<Port>& outputs,
-                                      std::span<const std::size_t> written) {
+std::vector<std::string> output_paths(const Arguments& arguments, const std::vector<DistinctPort>& outputs) {
   const std::optional<std::string> folder = arguments.value("--output-dir");
   if (!folder) return {};
   std::vector<std::string> names;
-  for (std::size_t at : written) names.push_back(outputs[at].name);
+  for (const DistinctPort& output : outputs) names.push_back(output.port.name);
   make_folder(*folder);
   return paths_of_tensors(*folder, names);
 }
@@ -96,13 +112,12 @@ OutputFiles check_files(const Arguments& arguments, const std::vector<Port>& inp
   return {paths, read, false};
 }
 
-StyledText summary(const CModel& model, const std::vector<Port>& outputs, std::span<const std::size_t> shown,
-                   double seconds) {
+StyledText summary(const CModel& model, const std::vector<DistinctPort>& outputs, double seconds) {
   StyledText out;
   TextTable table({TextTable::Align::left, TextTable::Align::left, TextTable::Align::right});
-  for (std::size_t at : shown) {
-    table.add_row({StyledText(shown_name(outputs[at].name), Style::strong), type_of(outputs[at]),
-                   format_bytes(outputs[at].size)});
+  for (const DistinctPort& output : outputs) {
+    table.add_row({StyledText(shown_name(output.port.name), Style::strong), type_of(output.port),
+                   format_bytes(output.port.size)});
   }
   out.append(table.text());
   Bytes constants;
@@ -113,14 +128,49 @@ StyledText summary(const CModel& model, const std::vector<Port>& outputs, std::s
   return out;
 }
 
-// Copies the inputs to their places. Without a file or seed for each, stops.
-void give_inputs(const Arguments& arguments, const CProgram& program, const std::vector<Port>& inputs,
-                 const Arena& arena) {
-  const GivenInputs given = read_inputs(arguments, read_seed(arguments), inputs);
-  for (std::size_t at = 0; at < inputs.size(); ++at) {
-    check_given(inputs[at], given.tensors[at]);
-    std::ranges::copy(given.tensors[at].bytes, bytes_of(program.tensors[program.inputs[at].tensor], arena).begin());
+// Reads or makes up the inputs. Stops if one has neither file nor seed, or another type than its file.
+GivenInputs read_all(const Arguments& arguments, const std::vector<Port>& inputs) {
+  GivenInputs given = read_inputs(arguments, read_seed(arguments), inputs);
+  for (std::size_t at = 0; at < inputs.size(); ++at) check_given(inputs[at], given.tensors[at]);
+  return given;
+}
+
+// All that can be known without a plan, which may take minutes.
+struct Request {
+  std::vector<DistinctPort> inputs;
+  std::vector<DistinctPort> outputs;
+  GivenInputs given;               // in the order of `inputs`
+  std::vector<std::string> paths;  // in the order of `outputs`; empty: not written
+};
+
+// nullopt: the model has no program in C, because an input or output has a type that C source does not have.
+std::optional<Request> read_request(const Arguments& arguments, const CModelPorts& ports) {
+  std::optional<std::vector<DistinctPort>> inputs = ports_of(ports.inputs);
+  std::optional<std::vector<DistinctPort>> outputs = ports_of(ports.outputs);
+  if (!inputs || !outputs) return std::nullopt;
+  Request request{.inputs = *std::move(inputs), .outputs = *std::move(outputs)};
+  request.given = read_all(arguments, without_positions(request.inputs));
+  request.paths = output_paths(arguments, request.outputs);
+  return request;
+}
+
+void run_request(const Request& request, const CModel& model, const OutputFiles& files, Console& console) {
+  const CProgram& program = model.program;
+  const Arena arena = take(Arena::allocate(program.arena));
+  set_initial_states(program, arena.memory());
+  for (std::size_t at = 0; at < request.inputs.size(); ++at) {
+    const CPort& input = program.inputs[request.inputs[at].position];
+    std::ranges::copy(request.given.tensors[at].bytes, bytes_of(program.tensors[input.tensor], arena).begin());
   }
+  const Stopwatch watch;
+  take(run_c_program(program, arena.memory()));
+  const double seconds = watch.seconds();
+  for (std::size_t at = 0; at < request.paths.size(); ++at) {
+    const DistinctPort& output = request.outputs[at];
+    const std::span<std::byte> bytes = bytes_of(program.tensors[program.outputs[output.position].tensor], arena);
+    files.write(request.paths[at], take(write_npy(output.port.dtype, output.port.shape.extents(), bytes)), console);
+  }
+  console.result(summary(model, request.outputs, seconds));
 }
 
 }  // namespace
@@ -128,28 +178,16 @@ void give_inputs(const Arguments& arguments, const CProgram& program, const std:
 std::optional<ExitCode> run_c_model(const Arguments& arguments, Console& console) {
   const Interrupt interrupt;
   const std::string& path = arguments.positional("MODEL");
-  const std::optional<CModel> model = c_model_of_tflite(path, {.name = path, .stop = interrupt.flag()});
-  if (!model) return std::nullopt;
+  const std::optional<CModelPorts> ports = c_ports_of_tflite(path);
+  if (!ports) return std::nullopt;
   refuse_other_options(arguments);
-  const CProgram& program = model->program;
-  const std::vector<Port> inputs = ports_of(program, program.inputs);
-  const std::vector<Port> outputs = ports_of(program, program.outputs);
-  const std::vector<std::size_t> written = distinct(outputs);
-  const Arena arena = take(Arena::allocate(program.arena));
-  set_initial_states(program, arena.memory());
-  give_inputs(arguments, program, inputs, arena);
-  const std::vector<std::string> paths = output_paths(arguments, outputs, written);
-  const OutputFiles files = check_files(arguments, inputs, paths);
-  if (files.uses_stdout()) console.keep_stdout_free();
-  const Stopwatch watch;
-  take(run_c_program(program, arena.memory()));
-  const double seconds = watch.seconds();
-  for (std::size_t at = 0; at < paths.size(); ++at) {
-    const Port& port = outputs[written[at]];
-    const std::span<std::byte> bytes = bytes_of(program.tensors[program.outputs[written[at]].tensor], arena);
-    files.write(paths[at], take(write_npy(port.dtype, port.shape.extents(), bytes)), console);
-  }
-  console.result(summary(*model, outputs, written, seconds));
+  const std::optional<Request> request = read_request(arguments, *ports);
+  std::optional<OutputFiles> files;
+  if (request) files = check_files(arguments, without_positions(request->inputs), request->paths);
+  const std::optional<CModel> model = c_model_of_tflite(path, {.name = path, .stop = interrupt.flag()});
+  LOWTIDE_CHECK(model && request, "a model whose inputs and outputs have types of C is a program, or stops");
+  if (files->uses_stdout()) console.keep_stdout_free();
+  run_request(*request, *model, *files, console);
   return ExitCode::done;
 }
 
