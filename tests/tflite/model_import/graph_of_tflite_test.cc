@@ -205,6 +205,18 @@ TEST(GraphOfTflite, ReshapesAreViews) {
   EXPECT_EQ(arena_bytes(planned->plan), Bytes(128));  // y and z are one buffer, and out is another
 }
 
+TEST(GraphOfTflite, CustomOperatorsAreNoViews) {
+  const Result<GraphOfTflite> made = import(build({.tensors = {{"x", {64}}, {"y", {64}}, {"z", {64}}},
+                                                   .operators = {{"RESHAPE", {0}, {1}}, {"custom:RESHAPE", {1}, {2}}},
+                                                   .inputs = {0},
+                                                   .outputs = {2}}));
+  ASSERT_TRUE(made.ok()) << made.error().describe();
+  EXPECT_EQ(full_name(made->graph.op(NodeId(0))), "tflite::RESHAPE");
+  EXPECT_EQ(full_name(made->graph.op(NodeId(1))), "tflite.custom::RESHAPE");
+  EXPECT_NE(made->graph.op(NodeId(0)).traits.view, ViewKind::none);
+  EXPECT_EQ(made->graph.op(NodeId(1)).traits.view, ViewKind::none);
+}
+
 TEST(GraphOfTflite, RefusesTypesWithoutASize) {
   EXPECT_THAT(error_of(build({.tensors = {{"x", {4}, TfliteType::string}, {"y", {4}, TfliteType::string}},
                               .operators = {{"custom:Upper", {0}, {1}}},

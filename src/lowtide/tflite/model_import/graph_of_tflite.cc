@@ -214,7 +214,7 @@ class SubgraphImport {
       return Error{ErrorCode::invalid, why, place() + ": operator " + std::to_string(at) + " " + quoted(op.type, 60)};
     }
     GraphBuilder::NodeSpec spec{.name = options_.names_by_number ? number_name(at) : "",
-                                .domain = kTfliteDomain,
+                                .domain = op.builtin == kTfliteCustom ? kTfliteCustomDomain : kTfliteDomain,
                                 .type = op.type,
                                 .inputs = tensor_ids(op.inputs),
                                 .outputs = tensor_ids(op.outputs),

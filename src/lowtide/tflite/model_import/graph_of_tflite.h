@@ -14,9 +14,10 @@
 
 namespace lowtide {
 
-// The domain of TFLite's operators in a graph. Their types are the names of the file format, such as CONV_2D, and those
-// of custom operators.
+// The domain of TFLite's operators in a graph. Their types are the names of the file format, such as CONV_2D.
 inline constexpr char kTfliteDomain[] = "tflite";
+// The domain of custom operators, which may have the names of others.
+inline constexpr char kTfliteCustomDomain[] = "tflite.custom";
 
 struct GraphOfTfliteOptions {
   // Whether nodes and tensors have their numbers as names, such as "0:12" for number 12 of subgraph 0, so that a caller
