@@ -24,8 +24,10 @@ Result<WindowAxis> axis_of(const OperatorContext& context, WindowAxis axis, cons
   const auto& [input, output, step] = extents;
   constexpr std::int64_t kMost = std::int64_t{1} << 24;  // so that positions have 32 bits
   for (std::int64_t number : {axis.taps, axis.stride, axis.dilation}) {
-    if (number < 1 || number > kMost)
-      return context.invalid("its window has an extent, stride or dilation out of range");
+    if (number >= 1 && number <= kMost) continue;
+    return context.invalid("its window has extent " + std::to_string(axis.taps) + ", stride " +
+                           std::to_string(axis.stride) + " and dilation " + std::to_string(axis.dilation) +
+                           " along an axis; each has to be from 1 to " + std::to_string(kMost));
   }
   if (axis.taps == 1) axis.dilation = 1;  // there is no other tap that it could move away
   const std::int64_t reach = (axis.taps - 1) * axis.dilation + 1;
@@ -36,7 +38,10 @@ Result<WindowAxis> axis_of(const OperatorContext& context, WindowAxis axis, cons
     return context.invalid("its output has extent " + std::to_string(output) + " along an axis where " +
                            std::to_string(std::max<std::int64_t>(expected, 0)) + " follows from its input");
   }
-  if (input > kMost || reach > kMost) return context.invalid("its window or its input is too large");
+  if (input > kMost || reach > kMost) {
+    return context.invalid("its window reaches over " + std::to_string(reach) + " places of " + std::to_string(input) +
+                           "; both have to be at most " + std::to_string(kMost));
+  }
   // Kernels multiply the two even where the next tap is outside of the input.
   if (std::max(axis.dilation, axis.stride) + input > std::numeric_limits<std::int32_t>::max() / step) {
     return context.invalid("its dilation " + std::to_string(axis.dilation) + " or its stride " +

@@ -60,7 +60,9 @@ Result<Repetition> repetition_of(const OperatorContext& context) {
     found.first_steps.push_back(step_of_first);
     found.second_steps.push_back(step_of_second);
   }
-  if (found.counts.size() > kRepeatedLoops) return context.unsupported("its operands are repeated along too many axes");
+  if (found.counts.size() > kRepeatedLoops) {
+    return context.unsupported("its operands are repeated along too many axes that are apart; reshape them first");
+  }
   found.counts.resize(kRepeatedLoops, 1);
   found.first_steps.resize(kRepeatedLoops, 0);
   found.second_steps.resize(kRepeatedLoops, 0);

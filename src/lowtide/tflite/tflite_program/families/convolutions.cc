@@ -222,7 +222,9 @@ Result<void> add_transpose_conv(OperatorContext& context) {
   const std::int64_t column_stride = context.option("stride_w");
   if (std::min(row_stride, column_stride) < 1 ||
       std::max({row_stride, column_stride, weights[1], weights[2], output[1], output[2]}) > kMost) {
-    return context.invalid("its strides or its extents are out of range");
+    return context.invalid("its strides are " + std::to_string(row_stride) + " and " + std::to_string(column_stride) +
+                           " with weights " + shape_text(weights) + " and output " + shape_text(output) +
+                           "; strides and extents of images have to be from 1 to " + std::to_string(kMost));
   }
   LOWTIDE_RETURN_IF_ERROR(context.check_products(weights[3]));
   LOWTIDE_TRY(const Product product, product_of(context, slots, output[3]));

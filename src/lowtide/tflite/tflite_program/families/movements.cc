@@ -52,8 +52,9 @@ Movement out_of(const Share& share) {
 
 Result<void> add_concatenation(OperatorContext& context) {
   const TfliteTensor& to = context.output();
+  if (const auto fault = zero_point_fault(to)) return context.invalid(*fault);
   if (context.name_option("fused_activation_function") != "NONE") {
-    return context.unsupported("an activation of the result is not supported");
+    return context.unsupported("an activation of its result is not supported; make it an operator of its own");
   }
   LOWTIDE_TRY(const std::size_t axis, context.axis(context.option("axis"), to.shape.size()));
   LOWTIDE_TRY(const std::int64_t bytes, element_bytes(context, to));
@@ -64,6 +65,7 @@ Result<void> add_concatenation(OperatorContext& context) {
     if (!context.has_input(at)) return context.invalid("input " + std::to_string(at) + " is missing");
     const TfliteTensor& from = context.input(at);
     LOWTIDE_RETURN_IF_ERROR(check_same_type(context, from, to));
+    if (const auto fault = zero_point_fault(from)) return context.invalid(*fault);
     if (from.type == int8 && (scale_of(from) != scale_of(to) || zero_point_of(from) != zero_point_of(to))) {
       return context.invalid("its inputs and its output have different scales or zero points");
     }
@@ -281,7 +283,9 @@ Result<std::vector<Stride>> strides_of(const OperatorContext& context, std::size
     constexpr std::int64_t kMost = std::int64_t{1} << 31;
     if (steps[at] == 0 || std::max({begin[at], end[at], steps[at]}) > kMost ||
         std::min({begin[at], end[at], steps[at]}) < -kMost) {
-      return context.invalid("a stride is 0, or a number is too large");
+      return context.invalid("axis " + std::to_string(at) + " has begin " + std::to_string(begin[at]) + ", end " +
+                             std::to_string(end[at]) + " and stride " + std::to_string(steps[at]) +
+                             "; a stride is not 0, and all have at most 32 bits");
     }
     const auto has = [&](std::string_view mask) { return (context.option(mask) >> at & 1) != 0; };
     strides.push_back({begin[at], end[at], steps[at], !has("begin_mask"), !has("end_mask"), has("shrink_axis_mask")});

@@ -58,7 +58,8 @@ Result<Reduction> reduction_of(const OperatorContext& context) {
     return context.invalid("output " + shape_text(context.output().shape) + " does not fit input " + shape_text(input));
   }
   for (Loops* loops : {&found.kept, &found.reduced}) {
-    if (loops->counts.size() > kReductionLoops) return context.unsupported("its axes alternate too often");
+    if (loops->counts.size() > kReductionLoops)
+      return context.unsupported("axes that are kept and others alternate too often; transpose it first");
     loops->counts.insert(loops->counts.begin(), kReductionLoops - loops->counts.size(), 1);
     loops->steps.insert(loops->steps.begin(), kReductionLoops - loops->steps.size(), 0);
   }
