@@ -142,6 +142,20 @@ class Export(ProgramTest):
         self.assertIn("absent.tflite", self.expect(BAD_INPUT, "export", "absent.tflite", "-o", "out").stderr)
         self.assertFalse((self.folder / "out").exists())
 
+    def test_cmsis_nn_is_called(self):
+        report = self.json(DONE, "export", "kws.tflite", "-o", "out", "--kernels", "cmsis-nn")
+        self.assertIn("cmsis_conv_2d_i8", report["kernels"])
+        self.assertIsNone(report["stack_bytes"])
+        # The first convolution has 10 x 4 taps: two columns of 40 elements of 16 bits.
+        self.assertIn(".scratch_bytes = 160,", self.text("model.c"))
+        text = self.expect(DONE, "export", "kws.tflite", "-o", "out", "--kernels", "cmsis-nn-vector").stdout
+        self.assertIn("not known, because kernels of CMSIS-NN are called", text)
+        self.assertNotIn("arm_nnfunctions.h", self.export_text("kws.tflite", "plain"))
+
+    def export_text(self, model, folder):
+        self.expect(DONE, "export", model, "-o", folder)
+        return self.text("model.c", folder)
+
     def test_operators_without_a_kernel_are_named(self):
         self.write("lstm.tflite", (MODELS / "trained_lstm_int8.tflite").read_bytes())
         result = self.expect(BAD_INPUT, "export", "lstm.tflite", "-o", "out")

@@ -20,6 +20,7 @@
 //     static void lowtide_copy(const struct lowtide_copy *p, const void *input, void *output) { ... }
 //
 // A text needs <stdint.h>, and <math.h> if it is about floating point. It allocates nothing and has no recursion.
+// Kernels that call CMSIS-NN need its header arm_nnfunctions.h. They are not compiled into this library.
 namespace lowtide {
 
 // A member of the struct.
@@ -47,6 +48,7 @@ struct CKernel {
   std::vector<std::string_view> helpers;  // that the text calls; these may call others
   std::vector<CMember> members;
   std::vector<CPointer> pointers;
+  bool calls_cmsis = false;  // it is a call of CMSIS-NN
 };
 
 }  // namespace lowtide

@@ -15,6 +15,8 @@ namespace lowtide {
 namespace c_kernels_internal {
 namespace {
 
+constexpr std::string_view kCmsis = "cmsis_";
+
 std::vector<CKernel> read_kernels() {
   std::vector<CKernel> kernels;
   for (const auto& [name, text] : kernel_texts()) {
@@ -23,7 +25,8 @@ std::vector<CKernel> read_kernels() {
                        .text = declaration.text,
                        .helpers = declaration.uses,
                        .members = read_members(name, declaration.text),
-                       .pointers = read_pointers(name, declaration)});
+                       .pointers = read_pointers(name, declaration),
+                       .calls_cmsis = name.rfind(kCmsis, 0) == 0});
   }
   std::sort(kernels.begin(), kernels.end(), [](const CKernel& a, const CKernel& b) { return a.name < b.name; });
   return kernels;

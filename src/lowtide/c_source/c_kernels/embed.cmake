@@ -1,8 +1,9 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Called with -DFROM=<folder> -DHELPERS=<a.c|b.c> -DKERNELS=<a.c|b.c> -DTO=<folder>. Writes the texts of all files as
-# C++ string literals (kernel_texts.cc), and one C file that includes them and lists the kernels (compiled_kernels.c).
+# Called with -DFROM=<folder> -DHELPERS=<a.c|b.c> -DKERNELS=<a.c|b.c> -DCALLERS=<a.c|b.c> -DTO=<folder>. Writes the
+# texts of all files as C++ string literals (kernel_texts.cc), and one C file that includes helpers and kernels and
+# lists the kernels (compiled_kernels.c). Callers are kernels that call another library, which is not there.
 
 # Appends a literal with its name, the stem of the file, to `texts`.
 macro(add_text path)
@@ -19,6 +20,7 @@ endmacro()
 
 string(REPLACE "|" ";" helper_files "${HELPERS}")
 string(REPLACE "|" ";" kernel_files "${KERNELS}")
+string(REPLACE "|" ";" caller_files "${CALLERS}")
 set(texts "")
 set(includes "")
 foreach(path IN LISTS helper_files)
@@ -44,12 +46,17 @@ foreach(path IN LISTS kernel_files)
   string(APPEND rows "    {\"${name}\", call_${name}},\n")
 endforeach()
 
+set(compiled_includes "${includes}")
+foreach(path IN LISTS caller_files)
+  add_text("${path}")
+endforeach()
+
 set(made "// Made by embed.cmake; do not edit.\n")
 file(WRITE "${TO}/compiled_kernels.c" "${made}#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
-${includes}
+${compiled_includes}
 #include \"lowtide/c_source/c_kernels/compiled_kernels.h\"
 
 ${callers}

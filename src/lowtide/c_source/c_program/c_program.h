@@ -97,9 +97,16 @@ struct CPort {
 // The arena, and the bytes of constants, begin at multiples of this.
 inline constexpr Bytes kCAlignment = Bytes(16);
 
+// The processors for which the scratch of kernels that call CMSIS-NN is enough.
+enum class CmsisSet : std::uint8_t {
+  scalar_or_dsp,  // without the vector extension: Cortex-M0 to M7, M33
+  vector          // with it (Helium): Cortex-M52, M55, M85
+};
+
 struct CProgram {
-  std::string name;  // of the model; any text
-  Bytes arena;       // all offsets plus sizes are at most this
+  std::string name;               // of the model; any text
+  Bytes arena;                    // all offsets plus sizes are at most this
+  std::optional<CmsisSet> cmsis;  // nullopt: no kernel calls CMSIS-NN
   std::vector<CTensor> tensors;
   std::vector<CConstant> constants;
   std::vector<CCall> calls;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <variant>
@@ -88,7 +89,17 @@ bool is_about_floats(const CKernel& kernel) {
          std::ranges::any_of(kernel.pointers, [](const CPointer& one) { return one.type == CType::float32; });
 }
 
-// The kernels, with the header that they need.
+// The header of CMSIS-NN, and the end of a compilation for processors whose kernels need other scratch.
+std::string cmsis_header(std::optional<CmsisSet> set) {
+  if (!set) return "";
+  const bool is_vector = *set == CmsisSet::vector;
+  return std::string("#include \"arm_nnfunctions.h\"\n\n") +
+         (is_vector ? "#if !defined(ARM_MATH_MVEI)\n#error \"made for processors with the vector extension"
+                    : "#if defined(ARM_MATH_MVEI)\n#error \"made for processors without the vector extension") +
+         "; export with --kernels cmsis-nn" + (is_vector ? "" : "-vector") + "\"\n#endif\n\n";
+}
+
+// The kernels, with the headers that they need.
 std::string kernels_text(const CProgram& program) {
   std::vector<std::string_view> names;
   for (const CCall& call : program.calls) names.emplace_back(call.kernel);
@@ -107,7 +118,7 @@ std::string kernels_text(const CProgram& program) {
   }
   const bool needs_math =
       std::ranges::any_of(kernels, [](std::string_view name) { return is_about_floats(*find_c_kernel(name)); });
-  return (needs_math ? "#include <math.h>\n\n" : "") +
+  return (needs_math ? "#include <math.h>\n\n" : "") + cmsis_header(program.cmsis) +
          std::string(
              "/* Kernels are functions of their own, so that each takes stack only while it runs. */\n"
              "#if defined(__clang__)\n#define LOWTIDE_KERNEL static __attribute__((noinline))\n"

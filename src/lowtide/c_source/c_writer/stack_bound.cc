@@ -31,7 +31,8 @@ constexpr Bytes kOther = Bytes(384);
 
 }  // namespace
 
-Bytes stack_bound(const CProgram& program) {
+std::optional<Bytes> stack_bound(const CProgram& program) {
+  if (program.cmsis) return std::nullopt;
   Bytes most;
   for (const CCall& call : program.calls) {
     const auto* known = std::ranges::find(kKernels, call.kernel, &KernelStack::name);

@@ -16,6 +16,7 @@ namespace lowtide::cli_internal {
 
 struct CModelOptions {
   std::string name;                            // CProgram::name
+  std::optional<CmsisSet> cmsis = {};          // of a TFLite model: calls CMSIS-NN
   std::int64_t order_effort = 5'000'000'000;   // as in PlanOptions
   std::int64_t allocate_effort = 200'000'000;  // as in PlanOptions
   const std::atomic<bool>* stop = nullptr;     // as in PlanOptions

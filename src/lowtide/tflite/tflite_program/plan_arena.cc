@@ -29,7 +29,7 @@ std::optional<std::uint32_t> number_of(std::string_view name) {
   return number;
 }
 
-// The kernels in C: they need no scratch, and may overwrite some of their inputs.
+// The kernels in C: they may overwrite some of their inputs.
 class CCatalogue final : public Catalogue {
  public:
   explicit CCatalogue(const std::vector<OperatorRules>& rules) : rules_(rules) {}
@@ -42,7 +42,7 @@ class CCatalogue final : public Catalogue {
     const OperatorRules& rule = rules_[*op];
     Kernel& kernel = kernels.front();
     kernel.name = "c";
-    kernel.scratch = Bytes();
+    kernel.scratch = rule.scratch;
     kernel.is_memory_known = true;
     std::erase_if(kernel.in_place, [&](const std::pair<int, int>& pair) {
       return std::ranges::find(rule.in_place, static_cast<std::size_t>(pair.first)) == rule.in_place.end();
@@ -65,7 +65,8 @@ class Reading {
   }
 
   ArenaPlan read() && {
-    for (const Step& step : plan_.program.steps) {
+    for (StepId id : all_ids<StepId>(plan_.program.steps.size())) {
+      const Step& step = plan_.program.steps[id];
       const auto call = static_cast<std::int64_t>(result_.calls.size());
       const std::optional<std::uint32_t> op = operator_of(step);
       LOWTIDE_CHECK(!is_copy(step), "operators of TFLite have no partial views, so nothing is copied");
@@ -75,6 +76,8 @@ class Reading {
       for (ValueId value : step.writes) use(value, call, is_call);
       if (!is_call) continue;
       result_.calls.push_back(*op);
+      const std::optional<BufferId>& scratch = plan_.layout.steps[id].scratch;
+      result_.scratch.push_back(scratch ? std::optional(placement(*scratch)) : std::nullopt);
     }
     for (ValueId output : plan_.program.outputs) {
       use(output, static_cast<std::int64_t>(result_.calls.size()), false);

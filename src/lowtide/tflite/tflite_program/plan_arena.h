@@ -22,6 +22,7 @@ namespace lowtide::tflite_program_internal {
 struct OperatorRules {
   std::vector<std::size_t> in_place;  // inputs whose place the first result may have
   bool is_copy = false;               // it only copies its first input
+  Bytes scratch = {};                 // that it needs while it runs
 };
 
 struct ArenaOptions {
@@ -39,6 +40,7 @@ struct TensorPlace {
 
 struct ArenaPlan {
   std::vector<std::uint32_t> calls;                 // operators that run, in their order
+  std::vector<std::optional<Offset>> scratch;       // per call; nullopt: it needs none
   std::vector<std::optional<TensorPlace>> tensors;  // per tensor; nullopt: it has no place in the arena
   Bytes arena;
   Bytes bound;  // no order and no places need less, with these kernels

@@ -18,6 +18,7 @@
 #include "lowtide/c_source/c_kernels/c_kernel.h"
 #include "lowtide/c_source/c_kernels/c_kernels.h"
 #include "lowtide/tflite/tflite_program/c_type.h"
+#include "lowtide/tflite/tflite_program/cmsis_call.h"
 #include "lowtide/tflite/tflite_program/folded_constants.h"
 #include "lowtide/tflite/tflite_program/operator_call.h"
 #include "lowtide/tflite/tflite_program/plan_arena.h"
@@ -69,6 +70,7 @@ class Making {
   Making(const TfliteModel& model, std::string_view bytes, const ProgramOfTfliteOptions& options)
       : model_(model), bytes_(bytes), options_(options), main_(model.subgraphs.front()) {
     program_.name = options.name;
+    program_.cmsis = options.cmsis;
   }
 
   Result<ProgramOfTflite> make() && {
@@ -136,6 +138,25 @@ class Making {
     return std::vector<CCall>{std::move(call)};
   }
 
+  // Scratch has numbers behind those of variables.
+  [[nodiscard]] std::size_t number_of_scratch(std::size_t kept) const {
+    return main_.tensors.size() + resources_.variables.size() + kept;
+  }
+
+  // Calls CMSIS-NN where it has a function. Returns the scratch that one of the calls needs.
+  Bytes call_cmsis(std::vector<CCall>& calls, std::size_t kept) {
+    Bytes most;
+    for (CCall& call : calls) {
+      if (!options_.cmsis) break;
+      std::optional<CmsisCall> made =
+          cmsis_call(call, *options_.cmsis, CTensorIndex{number_of_scratch(kept)}, program_.constants);
+      if (!made) continue;
+      call = std::move(made->call);
+      most = std::max(most, made->scratch);
+    }
+    return most;
+  }
+
   // Errors: those of all operators together.
   Result<void> make_calls() {
     std::vector<std::string> without_type(main_.tensors.size());
@@ -153,6 +174,7 @@ class Making {
         refused.add(main_.operators[op].type, op, {ErrorCode::unsupported, why, ""});
       }
       calls_.push_back(calls ? *std::move(calls) : std::vector<CCall>());
+      scratch_.push_back(call_cmsis(calls_.back(), scratch_.size()));
     }
     if (refused.is_empty()) return {};
     return refused.error();
@@ -163,7 +185,8 @@ class Making {
     for (std::size_t at = 0; at < folded_.kept.size(); ++at) {
       const std::vector<CCall>& calls = calls_[at];
       all.push_back({.in_place = inputs_in_place(main_.operators[folded_.kept[at]], calls),
-                     .is_copy = calls.size() == 1 && calls.front().kernel == kCopy});
+                     .is_copy = calls.size() == 1 && calls.front().kernel == kCopy,
+                     .scratch = scratch_[at]});
     }
     return all;
   }
@@ -198,7 +221,7 @@ class Making {
 
   // Makes the tensors that have a place, and turns the numbers in calls into their indexes. States follow the rest.
   Result<void> add_tensors(const ArenaPlan& plan) {
-    index_of_.resize(main_.tensors.size() + resources_.variables.size());
+    index_of_.resize(number_of_scratch(scratch_.size()));
     const std::vector<bool> is_used = used_numbers();
     for (std::uint32_t number = 0; number < main_.tensors.size(); ++number) {
       const bool is_state = main_.tensors[number].is_variable && is_used[number];
@@ -216,6 +239,7 @@ class Making {
       program_.tensors.push_back(std::move(tensor));
     }
     LOWTIDE_RETURN_IF_ERROR(add_variables());
+    add_scratch(plan);
     for (CCall& call : program_.calls) {
       for (COperand& operand : call.operands) {
         auto* tensor = std::get_if<CTensorIndex>(&operand);
@@ -225,6 +249,21 @@ class Making {
       }
     }
     return {};
+  }
+
+  void add_scratch(const ArenaPlan& plan) {
+    for (std::size_t at = 0; at < plan.calls.size(); ++at) {
+      if (!plan.scratch[at]) continue;
+      const std::uint32_t kept = plan.calls[at];
+      index_of_[number_of_scratch(kept)] = program_.tensors.size();
+      program_.tensors.push_back(
+          {.name = "scratch of " + main_.operators[folded_.kept[kept]].type + " " + std::to_string(folded_.kept[kept]),
+           .type = CType::uint8,
+           .shape = {scratch_[kept].count()},
+           .size = scratch_[kept],
+           .offset = *plan.scratch[at],
+           .lifespan = {first_calls_[at], first_calls_[at + 1]}});
+    }
   }
 
   void place_state(CTensor& state) {
@@ -254,9 +293,9 @@ class Making {
     return {};
   }
 
-  // Which numbers of tensors and variables are in calls.
+  // Which numbers of tensors, variables and scratch are in calls.
   [[nodiscard]] std::vector<bool> used_numbers() const {
-    std::vector<bool> used(main_.tensors.size() + resources_.variables.size(), false);
+    std::vector<bool> used(number_of_scratch(scratch_.size()), false);
     for (const CCall& call : program_.calls) {
       for (const COperand& operand : call.operands) {
         if (const auto* tensor = std::get_if<CTensorIndex>(&operand)) used[tensor->value] = true;
@@ -327,8 +366,9 @@ class Making {
   FoldedConstants folded_;
   std::size_t tensor_constants_ = 0;                  // the first constants are tensors of the file
   std::vector<std::vector<CCall>> calls_;             // per kept operator
+  std::vector<Bytes> scratch_;                        // per kept operator
   std::vector<std::int64_t> first_calls_;             // per operator in the order of the plan, and the end
-  std::vector<std::optional<std::size_t>> index_of_;  // per tensor of the file
+  std::vector<std::optional<std::size_t>> index_of_;  // per tensor of the file, variable and scratch
   CProgram program_;
 };
 

@@ -94,7 +94,7 @@ struct Export {
   const std::vector<FileInFolder>& files;
   const std::string& path;
   const std::string& folder;
-  Bytes stack;
+  std::optional<Bytes> stack;
 };
 
 StyledText text_of_export(const Export& done) {
@@ -106,7 +106,9 @@ StyledText text_of_export(const Export& done) {
                                              : "; no plan needs less than " + format_bytes(done.model.bound));
   text.end_line();
   text.add("    weights  " + format_bytes(done.source.weights) + " in " + done.files.back().name).end_line();
-  text.add("    stack    at most " + format_bytes(done.stack) + ", compiled by gcc for Cortex-M with -O2 or -Os");
+  text.add("    stack    " +
+           (done.stack ? "at most " + format_bytes(*done.stack) + ", compiled by gcc for Cortex-M with -O2 or -Os"
+                       : "not known, because kernels of CMSIS-NN are called"));
   text.end_line().add("    kernels  " + listed(done.source.kernels)).end_line();
   return text;
 }
@@ -120,7 +122,7 @@ Json json_of_export(const Export& done) {
   json["bound_bytes"] = done.model.bound.count();
   json["proven_optimal"] = program.arena == done.model.bound;
   json["weights_bytes"] = done.source.weights.count();
-  json["stack_bytes"] = done.stack.count();
+  json["stack_bytes"] = done.stack ? Json(done.stack->count()) : Json();
   json["calls"] = program.calls.size();
   json["kernels"] = done.source.kernels;
   json["files"] = Json::array();
@@ -128,10 +130,17 @@ Json json_of_export(const Export& done) {
   return json;
 }
 
+std::optional<CmsisSet> cmsis_set_of(std::string_view kernels) {
+  if (kernels == "cmsis-nn") return CmsisSet::scalar_or_dsp;
+  if (kernels == "cmsis-nn-vector") return CmsisSet::vector;
+  return std::nullopt;
+}
+
 CModel read_c_model(const Arguments& arguments, const std::string& path, const Interrupt& interrupt, Console& console) {
   CModelOptions options{.name = stem_of_model(path), .stop = interrupt.flag()};
   options.order_effort = read_count(arguments, "--order-effort", 0).value_or(options.order_effort);
   options.allocate_effort = read_count(arguments, "--effort", 0).value_or(options.allocate_effort);
+  options.cmsis = cmsis_set_of(arguments.value("--kernels").value_or("lowtide"));
   const Progress progress(console, "planning");
   if (std::optional<CModel> model = c_model_of_tflite(path, options)) {
     for (const char* option : {"--dim", "--shape", "--override", "--synthetic"}) {
@@ -139,6 +148,7 @@ CModel read_c_model(const Arguments& arguments, const std::string& path, const I
     }
     return *std::move(model);
   }
+  if (options.cmsis) stop_usage("'--kernels' is for TFLite models; omit it");
   return c_model_of_onnx(arguments, path, options);
 }
 

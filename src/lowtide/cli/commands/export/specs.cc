@@ -7,6 +7,20 @@
 #include "lowtide/cli/options/shared_options.h"
 
 namespace lowtide::cli_internal {
+namespace {
+
+OptionSpec kernels_option() {
+  return {.name = "--kernels",
+          .value = "SET",
+          .summary =
+              "of TFLite models. lowtide: in plain C (the default); cmsis-nn: call Arm's library CMSIS-NN for "
+              "convolutions, pools and products, on processors without the vector extension; cmsis-nn-vector: "
+              "on those with it, such as Cortex-M55. The program needs the header and the library",
+          .kind = ArgumentKind::choice,
+          .choices = {"lowtide", "cmsis-nn", "cmsis-nn-vector"}};
+}
+
+}  // namespace
 
 CommandSpec export_command() {
   return {
@@ -40,6 +54,7 @@ CommandSpec export_command() {
                        "program gives at run time",
                    .kind = ArgumentKind::choice,
                    .choices = {"source", "blob"}},
+                  kernels_option(),
                   {.name = "--budget",
                    .value = "SIZE",
                    .summary = "the largest arena, such as 64KiB; exit code 1, and nothing is written, if it is larger",
@@ -63,6 +78,8 @@ CommandSpec export_command() {
                     "The functions are kws_init, kws_run and so on. The arena has at most 20 KiB."},
                    {"lowtide export model.tflite -o model_c --reentrant --weights blob",
                     "Several contexts, and weights in a file of their own."},
+                   {"lowtide export model.tflite -o model_c --kernels cmsis-nn",
+                    "Call CMSIS-NN, with its scratch in the arena."},
                    {"lowtide export model.onnx -o model_c --dim batch=1",
                     "An ONNX model, for one size of its inputs."}},
       .run = run_export};

@@ -58,6 +58,7 @@ std::optional<CModel> c_model_of_tflite(const std::string& path, const CModelOpt
   const MicroFile file = read_micro_file(path);
   ProgramOfTflite made = take(program_of_tflite(file.model, file.bytes,
                                                 {.name = options.name,
+                                                 .cmsis = options.cmsis,
                                                  .order_effort = options.order_effort,
                                                  .allocate_effort = options.allocate_effort,
                                                  .stop = options.stop}),
