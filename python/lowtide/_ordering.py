@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, overload
 
@@ -221,7 +221,8 @@ def keep_budget(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort
 
 
 def budget_page(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort: int | None = None,
-                name: str = "graph", link: Link | None = None, measured: int | None = None) -> str:
+                name: str = "graph", link: Link | None = None, measured: int | None = None,
+                runs: Sequence[int] | None = None) -> str:
     """Draws the answer of keep_budget with the same arguments: an HTML page that works offline.
 
     x counts runs, y is the address if all values lie in one arena. States and "fixed_bytes" are not drawn. A value that
@@ -231,14 +232,21 @@ def budget_page(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort
         name: the title.
         measured: the peak that a process had when it ran the sequence, in bytes, with states and "fixed_bytes". The
             page shows it beside the predicted one.
+        runs: draws this sequence, and searches for none: positions in "nodes", as in `BudgetSequence.runs`. It may
+            exceed the budget.
 
     Raises:
+        InvalidError: the runs are no sequence of the graph, or there is a link as well.
         Error: as keep_budget.
     """
     limit = bytes_of(budget, "budget")
+    if runs is not None and link is not None:
+        raise InvalidError("runs say nothing of copies over a link; omit runs, or the link")
     if measured is not None and not 0 <= measured < 1 << 62:
         raise InvalidError(f"measured is {measured} bytes; give 0 or more, and less than 2^62")
     text = _text_of(graph, effort)
+    if runs is not None:
+        return _core.page_of_sequence(*text, limit, list(map(int, runs)), (name, measured))
     if link is None:
         return _core.budget_page(*text, limit, effort, (name, measured))
     return _core.budget_page_over_link(text, limit, effort, _checked(link), (name, measured))

@@ -17,6 +17,7 @@
 #include "call.h"
 #include "lowtide/allocate/allocate.h"
 #include "lowtide/base/check.h"
+#include "lowtide/base/checked.h"
 #include "lowtide/import/import.h"
 #include "lowtide/import/order_json.h"
 #include "lowtide/pipeline/keep_budget.h"
@@ -24,6 +25,7 @@
 #include "lowtide/plan/run_values.h"
 #include "lowtide/report/packing_page.h"
 #include "lowtide/report/run_peak.h"
+#include "lowtide/verify/check_budget.h"
 #include "lowtide/verify/check_packing.h"
 #include "order.h"
 
@@ -176,6 +178,61 @@ std::string page(const std::string& text, bool is_path, std::int64_t budget, std
   });
 }
 
+// The entry that runs for each number in "nodes".
+std::vector<std::optional<NodeId>> runs_by_number(const ImportedOrderGraph& file) {
+  std::vector<std::optional<NodeId>> found;
+  for (NodeId id : all_ids<NodeId>(file.index.size())) {
+    const std::int64_t number = file.index[id];
+    if (!file.problem.nodes[id].is_run()) continue;
+    if (std::cmp_greater_equal(number, found.size())) found.resize(static_cast<std::size_t>(number) + 1);
+    found[static_cast<std::size_t>(number)] = id;
+  }
+  return found;
+}
+
+// The answer that a sequence is, without a search. Throws Failure if it is not one of the problem.
+BudgetAnswer answer_of(const ImportedOrderGraph& file, const BudgetProblem& problem,
+                       const std::vector<std::int64_t>& numbers) {
+  const std::vector<std::optional<NodeId>> runs = runs_by_number(file);
+  BudgetAnswer answer;
+  for (std::int64_t number : numbers) {
+    if (number < 0 || std::cmp_greater_equal(number, runs.size()) || !runs[static_cast<std::size_t>(number)]) {
+      throw Failure(Error{ErrorCode::invalid, "the runs have " + std::to_string(number) + ", and no such node runs"});
+    }
+    answer.runs.push_back(*runs[static_cast<std::size_t>(number)]);
+  }
+  for (NodeId run : answer.runs) {
+    const std::optional<std::int64_t> sum = checked_add(answer.cost, problem.nodes[run].cost);
+    if (!sum) throw Failure(Error{ErrorCode::over_limit, "the cost of all runs exceeds 2^63 - 1; give fewer runs", ""});
+    answer.cost = *sum;
+  }
+  for (const BudgetNode& node : problem.nodes) answer.base_cost += node.cost;
+  answer.cost_bound = answer.base_cost;
+  answer.peak = peak_of_values(values_of_runs(problem, answer.runs), answer.runs.size()).bytes;
+  answer.outcome = answer.peak <= problem.budget ? BudgetOutcome::found : BudgetOutcome::not_found;
+  const std::vector<Violation> violations = check_budget_runs(problem, answer);
+  if (violations.empty()) return answer;
+  throw Failure(Error{ErrorCode::invalid, "the runs are no sequence of the graph: " + violations.front().message});
+}
+
+// Draws a sequence that is given.
+std::string page_of_sequence(const std::string& text, bool is_path, std::int64_t budget,
+                             const std::vector<std::int64_t>& runs, const PageHead& head) {
+  return call_interruptibly([&](const std::atomic<bool>* /*stop*/) {
+    const ImportedOrderGraph file = read_order(text, is_path, {.with_costs = true});
+    BudgetProblem problem = file.problem;
+    problem.budget = beside_fixed(file, budget);
+    const BudgetAnswer answer = answer_of(file, problem, runs);
+    return page_of_runs({.problem = problem,
+                         .runs = answer.runs,
+                         .names = file.names,
+                         .origins = file.origins,
+                         .fixed = file.fixed_bytes,
+                         .phases = file.phases},
+                        head);
+  });
+}
+
 }  // namespace
 
 void bind_order(nb::module_& module) {
@@ -183,6 +240,8 @@ void bind_order(nb::module_& module) {
   module.def("keep_budget", &keep, nb::arg("text"), nb::arg("is_path"), nb::arg("budget"), nb::arg("effort").none());
   module.def("budget_page", &page, nb::arg("text"), nb::arg("is_path"), nb::arg("budget"), nb::arg("effort").none(),
              nb::arg("head"));
+  module.def("page_of_sequence", &page_of_sequence, nb::arg("text"), nb::arg("is_path"), nb::arg("budget"),
+             nb::arg("runs"), nb::arg("head"));
   module.def("budget_curve", &curve, nb::arg("text"), nb::arg("is_path"), nb::arg("points"), nb::arg("effort").none());
 }
 

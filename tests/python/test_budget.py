@@ -154,6 +154,24 @@ def test_a_page_has_phases_and_what_was_measured():
     assert '"detail":"as predicted"' in over_link and '"bands":' in over_link
 
 
+def test_a_page_has_the_runs_that_are_given():
+    """Node 2 overwrites the output of node 1, so a list of groups does not allow such a sequence."""
+    graph = {"nodes": [{"bytes": 8, "cost": 1}, {"bytes": 4, "cost": 2}, {"overwrites": 1, "bytes": 4, "cost": 1},
+                       {"bytes": 2, "cost": 1}],
+             "edges": [[0, 1], [2, 3], [0, 3]], "outputs": [3]}
+    page = lowtide.budget_page(graph, 14, runs=[0, 1, 2, 0, 3])
+    assert '{"label":"Runs","value":"5"' in page and '{"label":"Budget","value":"14 B"' in page
+    above = lowtide.budget_page(graph, 5, runs=[0, 1, 2, 3])
+    assert '{"label":"Runs","value":"4"' in above, "it may exceed the budget"
+    for runs, message in (([0, 2, 1, 3], "the runs are no sequence of the graph: "), ([0, 1, 2], "are no sequence"),
+                          ([], "are no sequence"), ([0, 1, 2, 4], "the runs have 4, and no such node runs"),
+                          ([-1], "the runs have -1")):
+        with pytest.raises(lowtide.InvalidError, match=message):
+            lowtide.budget_page(graph, 14, runs=runs)
+    with pytest.raises(lowtide.InvalidError, match="omit runs, or the link"):
+        lowtide.budget_page(graph, 14, runs=[0, 1, 2, 3], link=lowtide.Link(1))
+
+
 @pytest.mark.parametrize("measured", [-1, 1 << 62])
 def test_sizes_that_no_process_has_are_refused(measured):
     with pytest.raises(lowtide.InvalidError, match=f"measured is {measured} bytes"):

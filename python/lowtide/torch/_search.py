@@ -92,8 +92,7 @@ def page_of(problem: StepProblem, sequence: BudgetSequence, name: str, measured:
     mapping = problem.as_mapping()
     if problem.link is not None:  # the same search finds the same sequence again, with its transfers
         return budget_page(mapping, sequence.budget, effort=EFFORT, name=name, link=problem.link, measured=measured)
-    agreed = [[int(run) for run in sequence.runs]]  # a group of all runs allows no other sequence
-    return budget_page({**mapping, "groups": agreed}, sequence.budget, effort=0, name=name, measured=measured)
+    return budget_page(mapping, sequence.budget, name=name, measured=measured, runs=list(sequence.runs))
 
 
 def total_of(mapping: dict[str, Any]) -> int:
