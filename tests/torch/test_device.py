@@ -56,14 +56,13 @@ def test_settings_are_those_of_the_process(monkeypatch):
     found = {"expandable_segments": False, "max_split_size": 64 * MIB, "roundup_power2_divisions": table}
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_allocator_backend", lambda: "native")
-    monkeypatch.setattr(torch.cuda.memory, "_snapshot", lambda: taken.append(True) or {"allocator_settings": found})
-    taken, text, is_enabled = [], ["max_split_size_mb:64"], [True]
+    monkeypatch.setattr(torch.cuda.memory, "_snapshot", lambda: {"allocator_settings": found})
+    text, is_enabled = ["max_split_size_mb:64"], [True]
     monkeypatch.setattr(torch._C, "_accelerator_getAllocatorSettings", lambda: text[0])
     monkeypatch.setattr(torch._C, "_cuda_cudaCachingAllocator_is_enabled", lambda: is_enabled[0], raising=False)
-    _cuda._settings_of.cache_clear()
-    for _ in range(3):
-        assert present_settings() == AllocatorSettings(False, 64 * MIB, divisions=(8, 8, *[0] * 14))
-    assert len(taken) == 1, "a snapshot lists all blocks"
+    assert present_settings() == AllocatorSettings(False, 64 * MIB, divisions=(8, 8, *[0] * 14))
+    found.update(max_split_size=32 * MIB)
+    assert present_settings().max_split == 32 * MIB, "the same text may follow another one, whose settings stay"
     found.update(expandable_segments=True, max_split_size=-1, roundup_power2_divisions={})
     text[0] = "expandable_segments:True,max_non_split_rounding_mb: 40"
     assert present_settings() == AllocatorSettings(is_expandable=True, most_left_unsplit=40 * MIB)
@@ -79,7 +78,6 @@ def test_settings_are_those_of_the_process(monkeypatch):
     assert present_settings().is_exact
     text[0] = ""
     assert not present_settings().is_exact
-    _cuda._settings_of.cache_clear()
 
 
 class Allocator:

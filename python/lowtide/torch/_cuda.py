@@ -3,7 +3,6 @@
 """The caching allocator of PyTorch for CUDA: what it gives for a request, and how bytes and times are measured."""
 from __future__ import annotations
 
-import functools
 import os
 import re
 from collections.abc import Callable
@@ -90,14 +89,9 @@ def present_settings() -> AllocatorSettings:
     if NO_CACHE in os.environ or not torch._C._cuda_cudaCachingAllocator_is_enabled():
         raise UnsupportedError("the caching allocator of CUDA is turned off, so nothing counts bytes; leave out "
                                f"{NO_CACHE}, and turn it on")
-    return _settings_of(torch._C._accelerator_getAllocatorSettings())
-
-
-@functools.cache
-def _settings_of(text: str) -> AllocatorSettings:
-    """The settings while PYTORCH_ALLOC_CONF is this text. A snapshot has them as PyTorch reads them, and lists all
-    blocks, so one is enough."""
-    rounding = re.search(r"max_non_split_rounding_mb:\s*(\d+)", text)
+    # A snapshot has them as PyTorch reads them. The text is only what was set last, and other settings stay as they
+    # were before. So the text does not say whether an earlier snapshot still holds.
+    rounding = re.search(r"max_non_split_rounding_mb:\s*(\d+)", torch._C._accelerator_getAllocatorSettings())
     found = torch.cuda.memory._snapshot()["allocator_settings"]
     table = found.get("roundup_power2_divisions", {})
     split = int(found.get("max_split_size", -1))
