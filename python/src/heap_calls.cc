@@ -23,6 +23,7 @@
 #include "call.h"
 #include "lowtide/base/import_entries.h"
 #include "placed_heap.h"
+#include "requested_bytes.h"
 
 namespace lowtide::python {
 namespace {
@@ -44,11 +45,13 @@ void add(std::int64_t bytes) {
 void* counted_malloc(std::size_t size) {
   void* block = malloc(size);
   add(bytes_of(block));
+  note_request(block, plain_block_bytes(size));
   return block;
 }
 void* counted_calloc(std::size_t count, std::size_t size) {
   void* block = calloc(count, size);
   add(bytes_of(block));
+  note_request(block, plain_block_bytes(count * size));
   return block;
 }
 // A placed block cannot grow where it is.
@@ -58,14 +61,17 @@ void* moved_to_heap(void* block, std::size_t placed, std::size_t size) {
   if (moved != nullptr) std::memcpy(moved, block, std::min(placed, size));
   release_placed(block);
   add(bytes_of(moved) - static_cast<std::int64_t>(placed));
+  note_request(moved, plain_block_bytes(size));
   return moved;
 }
 // A block that moves exists twice for a moment, which is not counted.
 void* counted_realloc(void* block, std::size_t size) {
   if (const std::size_t placed = placed_bytes(block); placed > 0) return moved_to_heap(block, placed, size);
   const std::int64_t before = bytes_of(block);
+  forget_request(block);
   void* changed = realloc(block, size);
   if (changed != nullptr || size == 0) add(bytes_of(changed) - before);
+  note_request(changed, plain_block_bytes(size));
   return changed;
 }
 void counted_free(void* block) {
@@ -74,6 +80,7 @@ void counted_free(void* block) {
     return;
   }
   note_released(block);
+  forget_request(block);
   live.fetch_sub(bytes_of(block), std::memory_order_relaxed);
   free(block);
 }
@@ -86,17 +93,20 @@ int counted_posix_memalign(void** block, std::size_t alignment, std::size_t size
   const int error = posix_memalign(block, alignment, size);
   if (error != 0) return error;
   add(bytes_of(*block));
+  note_request(*block, aligned_block_bytes(size));
   note_taken(*block, alignment, size);
   return 0;
 }
 void* counted_aligned_alloc(std::size_t alignment, std::size_t size) {
   void* block = aligned_alloc(alignment, size);
   add(bytes_of(block));
+  note_request(block, aligned_block_bytes(size));
   return block;
 }
 void* counted_memalign(std::size_t alignment, std::size_t size) {
   void* block = memalign(alignment, size);
   add(bytes_of(block));
+  note_request(block, aligned_block_bytes(size));
   return block;
 }
 

@@ -12,6 +12,7 @@
 #include "bind.h"
 #include "heap_calls.h"
 #include "placed_heap.h"
+#include "requested_bytes.h"
 
 namespace lowtide::python {
 namespace nb = nanobind;
@@ -30,6 +31,13 @@ void bind_memory_meter(nb::module_& module) {
   module.def("meter_live", &heap_live);
   module.def("meter_peak", &heap_peak);
   module.def("meter_reset", &reset_heap_peak);
+
+  module.def("requests_begin", &begin_requests);
+  module.def("requests_end", &end_requests);
+  module.def("requests_live", &requested_live);
+  module.def("requests_peak", &requested_peak);
+  module.def("requests_reset", &reset_requested_peak);
+  module.def("heap_block_bytes", &aligned_block_bytes, nb::arg("size"));
 
   module.def("heap_redirect", &install_for_good, nb::arg("names"));
   module.def("heap_trim", [] { malloc_trim(0); });

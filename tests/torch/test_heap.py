@@ -12,6 +12,7 @@ from conftest import batches_of, budgets_of, pair_of
 from lowtide._memory_meter import MemoryMeter
 from lowtide.torch._heap import LARGEST_SHARED, allocated_bytes, share_heap, view_bytes
 from lowtide.torch._program import below_autograd
+from lowtide.torch._requests import RequestMeter
 
 COUNT = 200
 
@@ -31,6 +32,30 @@ def test_tensors_take_what_is_counted():
     rounded = share_heap(sizes)
     counted = sum(map(rounded, sizes)) / COUNT
     assert taken(lambda at: torch.empty(sizes[at], dtype=torch.uint8)) == pytest.approx(counted, abs=48)
+
+
+def test_requests_take_the_same_in_every_heap():
+    """The heap pads blocks with what is left of free ones, which differ here each time."""
+    drawn = random.Random(5)
+
+    def peak():
+        kept = [torch.empty(drawn.randrange(1, 30_000), dtype=torch.uint8) for _ in range(300)]
+        del kept[::2]
+        with RequestMeter() as meter:
+            made = [torch.empty(1000 * at + 7, dtype=torch.uint8) for at in range(1, 20)]
+            torch.cat(made)
+            highest = meter.peak
+            made.clear()
+            meter.reset()
+            assert meter.peak == 0
+            torch.empty(5000, dtype=torch.uint8)
+            return highest, meter.peak
+
+    peak()  # libraries keep something from their first calls
+    [(highest, last)] = {peak() for _ in range(20)}
+    sizes = [1000 * at + 7 for at in range(1, 20)]
+    expected = sum(map(allocated_bytes, [*sizes, sum(sizes)]))
+    assert expected - 20 * 64 <= highest <= expected + 4096 and abs(last - allocated_bytes(5000)) <= 64
 
 
 def test_large_blocks_share_pages_from_the_first_one():

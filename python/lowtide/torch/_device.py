@@ -14,11 +14,12 @@ import torch
 from .._errors import UnsupportedError
 from .._memory_meter import MemoryMeter
 from ._cuda import BLOCK, AllocatorSettings, CudaMeter, CudaTimer, present_settings
-from ._heap import PAGE, allocated_bytes, keep_free, share_heap
+from ._heap import OWN_PAGES, PAGE, allocated_bytes, keep_free, share_heap
+from ._requests import RequestMeter
 
 CPU = torch.device("cpu")
 SMALL_STEP = 512
-"""Bytes. On the CPU, scratch below a page is a multiple of it."""
+"""Bytes. On the CPU, scratch below OWN_PAGES is a multiple of it."""
 ROUNDED = 8 * BLOCK
 """Bytes by which the blocks of a run may exceed their requests, where the meter counts requests."""
 CPU_GENERATOR_BYTES = 5056
@@ -98,12 +99,15 @@ class Device(Protocol):
         """Bytes that a run took beside its outputs.
 
         Args:
-            peak: of meter().
+            peak: of scratch_meter().
             outputs: bytes of the storages that the run made.
         """
 
     def meter(self) -> Meter:
         """A new meter."""
+
+    def scratch_meter(self) -> Meter:
+        """A new meter for what runs take beside their outputs. The same run takes the same in every process."""
 
     def timer(self) -> Timer:
         """A new timer."""
@@ -145,15 +149,19 @@ class CpuDevice:
         keep_free(size)
 
     def scratch_of(self, peak: int, outputs: Iterable[int]) -> int:
-        """In steps, because the heap pads blocks differently from run to run: a budget that was kept before would be
-        refused for that. Objects that live during a run are often all of it, so steps are small at first."""
+        """In steps, because the heap may pad blocks by more than the meter counts. Large blocks may have pages of their
+        own."""
         measured = peak - sum(map(allocated_bytes, outputs))
-        step = SMALL_STEP if measured < PAGE else PAGE
+        step = SMALL_STEP if measured < OWN_PAGES else PAGE
         return (max(measured, 0) + step - 1) // step * step
 
     def meter(self) -> Meter:
         """As in Device."""
         return MemoryMeter()
+
+    def scratch_meter(self) -> Meter:
+        """As in Device."""
+        return RequestMeter()
 
     def timer(self) -> Timer:
         """As in Device."""
@@ -237,6 +245,10 @@ class CudaDevice:
     def meter(self) -> Meter:
         """As in Device."""
         return CudaMeter(self.device, "allocated_bytes" if self.settings.is_exact else "requested_bytes")
+
+    def scratch_meter(self) -> Meter:
+        """As in Device: blocks do not depend on what is free around them, or requests are counted."""
+        return self.meter()
 
     def timer(self) -> Timer:
         """As in Device."""

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 
 import torch
 
+from .. import _core
+
 OBJECT = 336
 """Bytes of the objects that stand for a storage and a tensor. Measured with torch 2.13."""
 
@@ -28,7 +30,6 @@ OWN_PAGES = 128 * 1024
 """Smaller blocks never have pages of their own in glibc."""
 
 _MOST_HELD = 16  # more than the free blocks of one size that a heap usually has; nothing writes to them
-_SLACK = 16  # an aligned block is larger than requested by about this, besides what rounding adds
 _NOISE = 64  # two blocks of one size differ by less
 
 
@@ -39,11 +40,7 @@ def allocated_bytes(size: int) -> int:
 
 def block_bytes(size: int) -> int:
     """What a storage takes from the heap of glibc after `share_heap()`, without its objects."""
-    if size == 0:
-        return 0
-    if size < LARGEST_SHARED:
-        return (size + 8 + 15) // 16 * 16 + _SLACK
-    return (size + ALIGNMENT + 2 * PAGE - 1) // PAGE * PAGE
+    return _core.heap_block_bytes(size) if size > 0 else 0
 
 
 def view_bytes(views: Iterable[torch.Tensor]) -> int:

@@ -156,7 +156,7 @@ def measured_trials(trials: Sequence[Trial], device: Device) -> list[UnitCost]:
     """What each trial takes. It has the memory of its tensors for a short time: for an update, of one parameter, its
     gradient and what the optimizer keeps for it."""
     known: dict[Hashable, UnitCost] = {}
-    with device.meter():
+    with device.scratch_meter():
         for one in trials:
             if one.form not in known:
                 known[one.form] = _tried(one.prepare(), device)
@@ -165,7 +165,7 @@ def measured_trials(trials: Sequence[Trial], device: Device) -> list[UnitCost]:
 
 def _tried(run: Callable[[], object], device: Device) -> UnitCost:
     timer = device.timer()
-    with device.meter() as meter:
+    with device.scratch_meter() as meter:
         timer.start()
         run()
         timer.stop()
