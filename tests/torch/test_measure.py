@@ -65,6 +65,31 @@ def test_steps_that_hold_gradients_are_measured():
         step.measure(*batch)
 
 
+def test_views_of_parameters_count_once():
+    """Each layer has views of its weight, and little else."""
+    module = torch.nn.Sequential(*(torch.nn.Linear(4, 4) for _ in range(40)))
+    batch = torch.randn(2, 4), torch.randint(4, (2,))
+    step = lowtide.torch.train_step(module, torch.nn.functional.cross_entropy, torch.optim.SGD(module.parameters()))
+    step(*batch)
+    assert step.measure(*batch).peak <= step.last_plan.sequence.peak
+
+
+@pytest.mark.parametrize("accumulate", [1, 2])
+def test_steps_with_parameters_that_get_no_update_are_measured(accumulate):
+    """One is frozen, forward() does not read another one, and the optimizer does not have a third one."""
+    module = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Linear(8, 8), torch.nn.Linear(8, 5))
+    module[0].bias.requires_grad_(False)
+    module.unused = torch.nn.Parameter(torch.ones(3))
+    module.forward = lambda x: module[2](module[1](module[0](x)))
+    owned = [one for one in module.parameters() if one is not module[1].bias]
+    step = lowtide.torch.train_step(module, torch.nn.functional.cross_entropy, torch.optim.AdamW(owned),
+                                    budget="1MiB", accumulate=accumulate)
+    batch = torch.randn(4, 6), torch.randint(5, (4,))
+    for _ in range(2 * accumulate - 1):
+        step(*batch)
+    measures_what_is_predicted(step, batch)
+
+
 def test_the_first_step_of_another_plan_is_not_measured():
     """The module changes, so the step plans again."""
     pair, step, batch = limited("residual")

@@ -150,10 +150,11 @@ def adding_step(built: BuiltStep) -> BuiltStep:
     old = built.problem
     behind = behind_adding(built.captured, old.units, built.gradients)
     count = len(old.units.units)
-    known = {one.name: cost for one, cost in zip(old.updates, old.costs[count:], strict=True)}
-    problem = StepProblem(old.units, behind.updates, [*old.costs[:count], *(known[one.name] for one in behind.updates)],
-                          old.states, old.kept, _origins_of(built.captured, old.units, behind.updates), old.rounded,
-                          old.device, old.link, _phases_of(built.captured, old.units, behind.updates))
+    place_of = {one.name: at for at, one in enumerate(old.updates, count)}
+    places = [*range(count), *(place_of[one.name] for one in behind.updates)]
+    problem = StepProblem(old.units, behind.updates, [old.costs[at] for at in places], old.states, old.kept,
+                          _origins_of(built.captured, old.units, behind.updates), old.rounded, old.device, old.link,
+                          _phases_of(built.captured, old.units, behind.updates), [old.estimates[at] for at in places])
     return replace(built, problem=problem, calls=behind.calls, trials=behind.trials)
 
 

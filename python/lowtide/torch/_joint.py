@@ -14,16 +14,13 @@ from torch.utils import _pytree as pytree
 from .._errors import UnsupportedError
 from ._capture import check_nodes, checked_device
 from ._device import device_of
-from ._problem import BACKWARD, FORWARD, StepProblem, UnitCost, Update, common_phase
+from ._problem import AUTOGRAD, BACKWARD, FORWARD, StepProblem, UnitCost, Update, common_phase
 from ._profile import estimated_costs
 from ._units import UnitGraph, Value, has_layout_of, storage_of, values_of
 
 aten = torch.ops.aten
 
 BOUNDARY = "backward begins"
-
-AUTOGRAD = "objects of autograd"
-"""Among the states."""
 
 # Bytes of what autograd keeps beside tensors, at most: for a graph, for each of its inputs, and for what it saves.
 OBJECTS = 2048

@@ -17,6 +17,9 @@ FORWARD, BACKWARD, UPDATE = "forward", "backward", "update"
 WORKSPACES = "workspaces of libraries"
 """Among the states: what they keep between operators."""
 
+AUTOGRAD = "objects of autograd"
+"""Among the states of a graph of torch.compile(): what autograd makes beside tensors."""
+
 
 @dataclass(frozen=True)
 class Update:
@@ -30,7 +33,7 @@ class Update:
     """Gradients, and what earlier ones make."""
     overwrites: tuple[Value | str, ...]
     """The parameter, what the optimizer keeps for it, and gradients that change in place."""
-    kind: str = "update"
+    kind: str = UPDATE
     makes: tuple[int, ...] = ()
     """Bytes of results. 0: only the order counts."""
     once: bool = True
@@ -72,6 +75,12 @@ class StepProblem:
     """Over which outputs may leave for the host and come back."""
     phases: list[str] = field(default_factory=list)
     """The pass of each unit and update, such as FORWARD; "" where it is not known."""
+    estimates: list[int] = field(default_factory=list)
+    """Nanoseconds of each unit and update before anything is measured, so they are the same in every process. Without
+    them, those of the first costs."""
+
+    def __post_init__(self) -> None:
+        self.estimates = self.estimates or [one.nanoseconds for one in self.costs]
 
     def as_mapping(self) -> dict[str, Any]:
         """In the form of docs/order-format.md."""
@@ -108,6 +117,10 @@ class StepProblem:
         """What is live at all times."""
         return sum(map(self.bytes_of_state, self.states))
 
+    def bytes_before(self) -> int:
+        """What the states take before a step. The step makes the objects of views and of autograd."""
+        return sum(self.rounded(size) for name, size in self.states.items() if name != AUTOGRAD)
+
     def _bytes_of(self, output: Output) -> int:
         return self.rounded(output.size) + self._views_of(output)
 
@@ -128,8 +141,19 @@ class StepProblem:
         if unit.once:
             node["once"] = True
         elif unit.is_random:
-            node["seed_bytes"] = self.device.generator_bytes
+            node["seed_bytes"] = self._bytes_of_generator()
+            node["scratch"] = self._scratch_of_random(at)
         return self._placed(node, at)
+
+    def _bytes_of_generator(self) -> int:
+        size = self.device.generator_bytes
+        return self.rounded(size) if size > 0 else 0
+
+    def _scratch_of_random(self, at: int) -> int:
+        """While a rerun goes on, the present state of the generator is kept. Before, a copy of it is made."""
+        state = self._bytes_of_generator()
+        made = sum(self._bytes_of(one) for one in self.units.units[at].outputs if one.overwrites is None)
+        return max(self.costs[at].scratch + state, 2 * state - made)
 
     def _node_of_update(self, at: int) -> dict[str, Any]:
         update = self.updates[at]

@@ -18,6 +18,7 @@ from ._gradients import GradientOptions
 from ._link import Copies, drained_on_errors
 from ._offload import copies_for, with_link
 from ._optimizers import state_bytes
+from ._problem import UPDATE
 from ._profile_file import ProfileFile
 from ._program import below_autograd
 from ._report import report_of, text_of_measured
@@ -114,8 +115,9 @@ class TrainStep:
                 and the first update what the optimizer keeps. With `accumulate`, gradients are held behind the first
                 batch.
         """
-        plan = self._plans_for(checked_batch(batch))[0 if self._updates(update) else 1]
-        self._check_steady(plan)
+        updating, adding = self._plans_for(checked_batch(batch))
+        plan = updating if self._updates(update) else adding
+        self._check_steady(plan, updating)
         device = plan.problem.device
         timer = device.timer()
         with device.meter() as meter:
@@ -123,7 +125,7 @@ class TrainStep:
             self(*batch, update=update)
             timer.stop()
             took = meter.peak
-        measured = StepMeasure(plan.problem.bytes_of_states() + took, timer.take()() / 1e9)
+        measured = StepMeasure(plan.problem.bytes_before() + took, timer.take()() / 1e9)
         self._measured = plan, measured
         return measured
 
@@ -131,8 +133,12 @@ class TrainStep:
         if not any(one is plan for one in self._ran):
             self._ran.append(plan)
 
-    def _check_steady(self, plan: StepPlan) -> None:
-        """Raises if the next call makes what is there in all later ones, which measure() would count twice."""
+    def _check_steady(self, plan: StepPlan, updating: StepPlan) -> None:
+        """Raises if the next call makes what is there in all later ones, which measure() would count twice.
+
+        Args:
+            updating: the plan for the same batch that says which parameters the step updates.
+        """
         if not any(one is plan for one in self._ran):
             raise InvalidError("no step has run by this plan yet, and the first one takes more than others; call the "
                                "step before")
@@ -140,9 +146,10 @@ class TrainStep:
             raise InvalidError("no gradient is held before the first batch behind an update; measure a later batch")
         if self._optimizer_watch is None or self._optimizer is None:
             return
-        trained = {name: one for name, one in self._module.named_parameters() if one.requires_grad}
-        makes = state_bytes(self._optimizer, trained, plan.captured.device)
-        first = next((name for name, made in makes.items() if made and not self._optimizer.state.get(trained[name])),
+        updated = {one.parameter: updating.captured.parameters[one.parameter] for one in updating.problem.updates
+                   if one.kind == UPDATE}
+        makes = state_bytes(self._optimizer, updated, plan.captured.device)
+        first = next((name for name, made in makes.items() if made and not self._optimizer.state.get(updated[name])),
                      None)
         if first is not None:
             raise InvalidError(f"the optimizer keeps nothing for {first!r} yet, and makes it at its first update; call "
