@@ -143,6 +143,24 @@ def test_less_budget_is_less_memory(monkeypatch):
     assert all(after <= before + 4096 for before, after in zip(peaks, peaks[1:])), peaks
 
 
+def test_the_lowest_peak_of_a_refusal_is_kept(monkeypatch):
+    """Measured times differ, so searches by them would find another one each time."""
+    monkeypatch.setattr("lowtide.torch._search.EFFORT", EFFORT // 10)
+    both, batch = compiled_program("residual"), batches_of("residual", 1)[0]
+    budget = both.budgets(batch)[-1]
+    with pytest.raises(lowtide.InvalidError, match="B, and there may be one; the lowest peak that was found is") as (
+            refused):
+        while budget > 0:
+            both.compiled(budget=budget)[1](*batch)
+            budget -= 1024
+    lowest = int(re.search(r"that was found is ([\d,]+) B", str(refused.value))[1].replace(",", ""))
+    for _ in range(3):
+        made, loss = both.compiled(budget=lowest)
+        loss(*batch).backward()
+        both.optimizers[1].zero_grad()
+        assert both.measured(made, loss, batch) <= lowest
+
+
 def test_a_page_has_both_passes_and_what_was_measured():
     pair, batch = compiled_program("residual"), batches_of("residual", 1)[0]
     budget = pair.budgets(batch)[-1]

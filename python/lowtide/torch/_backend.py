@@ -23,12 +23,12 @@ from .._request import bytes_of
 from ._build import budget_of, refuse_offload
 from ._capture import checked_device
 from ._device import CPU_DEVICE
-from ._joint import AUTOGRAD, Joint, JointProblem, problem_of, read_joint
+from ._joint import Joint, JointProblem, problem_of, read_joint
 from ._optimizers import SEPARATE, present_bytes, state_bytes
 from ._partition import halves, measured, program_of_joint
 from ._program import below_autograd
 from ._report import report_of, shown_bytes
-from ._search import page_of, refusal_of, solve
+from ._search import kept, page_of, sequence_to_measure
 from ._step import MOST_PLANS
 from ._step_plan import MEASUREMENTS
 from ._units import storage_of
@@ -112,8 +112,7 @@ class Backend:
             run()
             peak = meter.peak
         plan = self._planned_last()
-        held = sum(plan.problem.rounded(size) for name, size in plan.problem.states.items() if name != AUTOGRAD)
-        plan.measured = held + peak
+        plan.measured = plan.problem.bytes_before() + peak
         return plan.measured
 
     def _planned_last(self) -> GraphPlan:
@@ -194,12 +193,8 @@ class Backend:
                                  "fewer shapes, or make another backend")
         problem = problem_of(joint, self._bytes_beside(joint))
         problem.use_allocator()
-        sequence = self._kept(problem, "; scratch of operators comes on top")
         given = [None if place is None else self._given[place] for place in joint.places]
-        for _ in range(MEASUREMENTS if self.budget is not None else 0):
-            problem.costs = measured(joint, problem, list(sequence.runs), given)
-            sequence = self._kept(problem, "")
-        plan = GraphPlan(problem, sequence, len(joint.results), trains)
+        plan = GraphPlan(problem, self._sequence(joint, problem, given), len(joint.results), trains)
         self.plans.append(plan)
         return plan
 
@@ -213,10 +208,13 @@ class Backend:
                           if isinstance(one, torch.Tensor) and one.is_leaf and one.requires_grad})
         return {name: size for name, size in found.items() if size}
 
-    def _kept(self, problem: JointProblem, uncounted: str) -> BudgetSequence:
-        sequence = solve(problem, self.budget)
-        if not sequence.fits:
-            raise InvalidError(refusal_of(problem, sequence) + uncounted)
+    def _sequence(self, joint: Joint, problem: JointProblem, given: Sequence[Any]) -> BudgetSequence:
+        if self.budget is None:
+            return kept(problem, None)
+        sequence = sequence_to_measure(problem, self.budget, is_first=True)
+        for left in reversed(range(MEASUREMENTS)):
+            problem.costs = measured(joint, problem, list(sequence.runs), given)
+            sequence = sequence_to_measure(problem, self.budget) if left > 0 else kept(problem, self.budget)
         return sequence
 
     # Runs

@@ -19,46 +19,81 @@ LEAST_STEPS = 2
 """Of bisection between the floor and the lowest peak that is known. More found at most 0.5 % less on eight networks."""
 
 
-def kept(problem: StepProblem, budget: int | str | None, uncounted: str = "") -> BudgetSequence:
+def kept(problem: StepProblem, budget: int | str | None) -> BudgetSequence:
     """The sequence for a budget, as of solve(), or for LEAST.
 
-    Args:
-        uncounted: what a refusal says at its end.
+    A budget that LEAST found is kept in every process that measures the same scratch, whatever times it measures, as is
+    the lowest peak that a refusal names.
 
     Raises:
         InvalidError: none is found that keeps the budget.
     """
     if isinstance(budget, str):
-        return _least(problem)
+        lowest = _lowest(problem)
+        fastest = solve(problem, lowest.peak)
+        return fastest if fastest.fits else lowest
     sequence = solve(problem, budget)
-    if sequence.outcome == "not_found" and problem.link is None:
-        least = _least(problem)  # goes on, because a refusal near the least budget would be a matter of chance
-        if least.peak < sequence.peak:
-            outcome = "found" if least.peak <= sequence.budget else "not_found"
-            sequence = replace(least, budget=sequence.budget, outcome=outcome)
-    if not sequence.fits:
-        raise InvalidError(refusal_of(problem, sequence) + uncounted)
-    return sequence
+    if sequence.fits:
+        return sequence
+    if problem.link is None:
+        lowest = _lowest(problem, sequence.budget)
+        if lowest.peak <= sequence.budget:
+            return replace(lowest, budget=sequence.budget)
+        sequence = replace(sequence, peak=lowest.peak)  # which another process keeps
+    raise InvalidError(refusal_of(problem, sequence))
 
 
-def _least(problem: StepProblem) -> BudgetSequence:
-    """The fastest sequence for the lowest peak that is found, by a few steps of bisection from the floor."""
-    floor, best = lowest_sequence(problem)
+def sequence_to_measure(problem: StepProblem, budget: int | str, *, is_first: bool = False) -> BudgetSequence:
+    """A sequence that keeps the budget or comes near it, while costs are not final.
+
+    Args:
+        is_first: scratch is not measured yet.
+
+    Raises:
+        InvalidError: even without scratch, it is proven that none keeps the budget.
+    """
+    if isinstance(budget, str):
+        return _nearest(problem)[1]
+    sequence = solve(problem, budget)
+    if is_first and sequence.outcome == "infeasible":
+        raise InvalidError(refusal_of(problem, sequence) + "; scratch of operators comes on top")
+    if sequence.fits or problem.link is not None:
+        return sequence
+    return min(sequence, _nearest(problem)[1], key=lambda one: one.peak)
+
+
+def _lowest(problem: StepProblem, enough: int = 0) -> BudgetSequence:
+    """The sequence with the lowest peak that is found, by a few steps of bisection from the floor.
+
+    Args:
+        enough: a peak at which the search ends.
+    """
+    floor, best = _nearest(problem)
     for _ in range(LEAST_STEPS):
         budget = (floor + best.peak) // 2
-        if budget <= floor:
+        if budget <= floor or best.peak <= enough:
             break
-        found = solve(problem, budget)
+        found = _solved_by_estimates(problem, budget)
         best = min(best, found, key=lambda one: one.peak)
         floor = floor if found.fits else budget
-    fastest = solve(problem, best.peak)
-    return fastest if fastest.fits else replace(best, budget=best.peak, outcome="found")
+    return replace(best, budget=best.peak, outcome="found")
 
 
-def lowest_sequence(problem: StepProblem) -> tuple[int, BudgetSequence]:
-    """The floor, and the sequence with the lowest peak that a search towards it finds."""
+def _nearest(problem: StepProblem) -> tuple[int, BudgetSequence]:
+    """The floor, and the sequence with the lowest peak that one search towards it finds."""
     floor = budget_curve(problem.as_mapping(), points=2, effort=EFFORT // 2).floor
-    return floor, solve(problem, floor)
+    return floor, _solved_by_estimates(problem, floor)
+
+
+def _solved_by_estimates(problem: StepProblem, budget: int) -> BudgetSequence:
+    """As solve(), but the search goes by estimated times. Measured ones differ from process to process. A search goes
+    another way with each of them, so it would find another lowest peak."""
+    mapping = problem.as_mapping()
+    nodes = [{**node, "cost": cost} for node, cost in zip(mapping["nodes"], problem.estimates, strict=True)]
+    found = keep_budget({**mapping, "nodes": nodes}, budget, effort=EFFORT)
+    costs = [one.nanoseconds for one in problem.costs]
+    base = sum(costs)
+    return replace(found, cost=sum(costs[int(run)] for run in found.runs), base_cost=base, cost_bound=base)
 
 
 def refusal_of(problem: StepProblem, sequence: BudgetSequence) -> str:

@@ -21,7 +21,7 @@ from ._optimizers import measured_trials
 from ._problem import StepProblem, UnitCost
 from ._profile import measured_costs
 from ._program import placeholders_of
-from ._search import kept, lowest_sequence, solve
+from ._search import kept, sequence_to_measure, solve
 
 MEASUREMENTS = 2
 """Costs are measured this often before a plan is final, each time in the program of the plan before."""
@@ -87,12 +87,10 @@ def measured_sequence(built: BuiltStep, budget: int | str, batch: Batch) -> Budg
     """The sequence for costs that are measured in the memory of sequences before. They become those of the problem."""
     problem = built.problem
     problem.costs[len(problem.units.units):] = measured_trials(built.trials, problem.device)
-    is_least = isinstance(budget, str)
-    on_top = "; scratch of operators comes on top"
-    sequence = lowest_sequence(problem)[1] if is_least else kept(problem, budget, on_top)
+    sequence = sequence_to_measure(problem, budget, is_first=True)
     for left in reversed(range(MEASUREMENTS)):
         problem.costs = _measured(built, sequence, batch)
-        sequence = lowest_sequence(problem)[1] if is_least and left > 0 else kept(problem, budget)
+        sequence = sequence_to_measure(problem, budget) if left > 0 else kept(problem, budget)
     return sequence
 
 
