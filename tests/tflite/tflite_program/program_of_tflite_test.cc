@@ -152,6 +152,21 @@ TEST(ProgramOfTflite, ResourceVariablesAreStates) {
   EXPECT_EQ(std::get<CTensorIndex>(program.calls[2].operands[1]).value, 3U);
 }
 
+TEST(ProgramOfTflite, ContainersTellVariablesApart) {
+  const auto states = [](const std::string& container, const std::string& name) {
+    BuiltModel model = with_variable(
+        "\x01\x02\x03\x04", {{.type = "VAR_HANDLE", .outputs = {0}, .handle = name}, {"ASSIGN_VARIABLE", {0, 1}, {}}});
+    model.subgraphs[0].operators[1].handle = "b/c";
+    model.subgraphs[0].operators[1].container = "a";
+    model.subgraphs[1].operators[0].container = container;
+    const Result<ProgramOfTflite> made = made_of(build(model));
+    EXPECT_TRUE(made.ok());
+    return made ? made->program.tensors.back().initial : "";
+  };
+  EXPECT_EQ(states("a", "b/c"), "\x01\x02\x03\x04");
+  EXPECT_EQ(states("a/b", "c"), std::string(4, '\x80'));  // another variable, so the read one begins with zero
+}
+
 TEST(ProgramOfTflite, VariablesThatNothingAssignsBeginWithZero) {
   const Result<ProgramOfTflite> made = made_of(build(with_variable("\x01\x02\x03\x04", {})));
   ASSERT_TRUE(made.ok()) << made.error().describe();

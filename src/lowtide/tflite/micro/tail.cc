@@ -121,26 +121,6 @@ class Stacks {
   std::int64_t most_ = 0;
 };
 
-// Numbers the resource variables as the runtime does when it meets their handles.
-class ResourceVariables {
- public:
-  // A handle without a container is one of the first variable with its name.
-  std::size_t number_of(const TfliteVariable& handle) {
-    const auto found = handle.container ? numbers_.find(handle) : numbers_.end();
-    if (found != numbers_.end()) return found->second;
-    const auto [first, is_new] = first_of_name_.emplace(handle.name, count_);
-    if (!handle.container && !is_new) return first->second;
-    numbers_.emplace(handle, count_);
-    return count_++;
-  }
-  [[nodiscard]] std::size_t count() const { return count_; }
-
- private:
-  std::map<TfliteVariable, std::size_t> numbers_;
-  std::map<std::string, std::size_t> first_of_name_;
-  std::size_t count_ = 0;
-};
-
 // Follows the interpreter from its constructor until the model is ready.
 class Start {
  public:
@@ -220,7 +200,7 @@ class Start {
     }
     keep_structures(1, sizes_.planner);
     keep_structures(1, sizes_.micro_allocator);
-    ResourceVariables resources;
+    TfliteVariableNumbers resources;
     for_each_operator([&](const TfliteSubgraph& subgraph, const TfliteOperator& op) {
       if (!is_var_handle(op)) return;
       const std::size_t number = resources.number_of(variable_of(op));

@@ -4,25 +4,20 @@
 #include "lowtide/tflite/tflite_program/resource_variables.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
+#include "lowtide/tflite/flatbuffer/resource_variable.h"
 #include "lowtide/tflite/tflite_program/tensor_facts.h"
 
 namespace lowtide::tflite_program_internal {
 namespace {
 
-std::string name_of(const TfliteOperator& handle) {
-  const auto* container = find_option<std::string>(handle, "container");
-  const auto* shared = find_option<std::string>(handle, "shared_name");
-  const std::string prefix = container != nullptr && !container->empty() ? *container + "/" : "";
-  return prefix + (shared != nullptr ? *shared : "");
-}
-
-bool is_handle(const TfliteOperator& op) {
-  return is_builtin(op, "VAR_HANDLE") && op.outputs.size() == 1 && op.outputs.front();
+// "container/name", for people.
+std::string text_of(const TfliteVariable& variable) {
+  const bool has_container = variable.container && !variable.container->empty();
+  return (has_container ? *variable.container + "/" : "") + variable.name;
 }
 
 // "INT8 [1, 4]"
@@ -44,8 +39,8 @@ class Search {
   Result<ResourceVariables> run() && {
     for (std::uint32_t at = 0; at < main().operators.size(); ++at) {
       const TfliteOperator& op = main().operators[at];
-      if (is_handle(op)) {
-        found_.of_tensor[*op.outputs.front()] = variable(name_of(op));
+      if (has_handle(op)) {
+        found_.of_tensor[*op.outputs.front()] = number_of(variable_of(op));
         found_.is_done_before[at] = true;
       } else if (is_builtin(op, "CALL_ONCE") && op.calls.size() == 1) {
         LOWTIDE_RETURN_IF_ERROR(call_once(at, op));
@@ -62,10 +57,16 @@ class Search {
  private:
   [[nodiscard]] const TfliteSubgraph& main() const { return model_.subgraphs.front(); }
 
-  std::size_t variable(const std::string& name) {
-    const auto [entry, is_new] = numbers_.emplace(name, found_.variables.size());
-    if (is_new) found_.variables.push_back({.name = name, .like = std::nullopt, .initial = std::nullopt});
-    return entry->second;
+  static bool has_handle(const TfliteOperator& op) {
+    return is_var_handle(op) && op.outputs.size() == 1 && op.outputs.front();
+  }
+
+  std::size_t number_of(const TfliteVariable& variable) {
+    const std::size_t number = numbers_.number_of(variable);
+    if (number == found_.variables.size()) {
+      found_.variables.push_back({.name = text_of(variable), .like = std::nullopt, .initial = std::nullopt});
+    }
+    return number;
   }
 
   Result<void> use(std::uint32_t at, const TfliteOperator& op, std::optional<std::uint32_t> handle,
@@ -84,20 +85,20 @@ class Search {
   // The subgraph of a CALL_ONCE gives variables their first content.
   Result<void> call_once(std::uint32_t at, const TfliteOperator& op) {
     const TfliteSubgraph& called = model_.subgraphs[op.calls.front().subgraph];
-    std::vector<std::optional<std::string>> names(called.tensors.size());
+    std::vector<std::optional<TfliteVariable>> handles(called.tensors.size());
     for (const TfliteOperator& one : called.operators) {
-      if (is_handle(one)) {
-        names[*one.outputs.front()] = name_of(one);
+      if (has_handle(one)) {
+        handles[*one.outputs.front()] = variable_of(one);
         continue;
       }
       const bool is_assignment = is_builtin(one, "ASSIGN_VARIABLE") && one.inputs.size() == 2 && one.inputs.front() &&
-                                 one.inputs.back() && names[*one.inputs.front()];
+                                 one.inputs.back() && handles[*one.inputs.front()];
       if (!is_assignment || !is_constant(model_, called.tensors[*one.inputs.back()])) {
         return refusal(ErrorCode::unsupported, at, op,
                        "C source needs a subgraph that only assigns constants to variables, and it has the operator " +
                            quoted(one.type, 60));
       }
-      ResourceVariable& target = found_.variables[variable(*names[*one.inputs.front()])];
+      ResourceVariable& target = found_.variables[number_of(*handles[*one.inputs.front()])];
       if (target.like) {
         return refusal(ErrorCode::unsupported, at, op,
                        "variable " + quoted(target.name, 60) + " is used before it has its first content");
@@ -115,7 +116,7 @@ class Search {
 
   const TfliteModel& model_;
   const std::string_view bytes_;
-  std::map<std::string, std::size_t> numbers_;
+  TfliteVariableNumbers numbers_;
   ResourceVariables found_;
 };
 
