@@ -16,7 +16,9 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::Field;
 using testing::SizeIs;
+using testing::StartsWith;
 
 TfliteOperator convolution(const std::string& padding, const std::string& activation = "NONE") {
   return {.type = "CONV_2D",
@@ -89,11 +91,18 @@ TEST(OperatorCall, NamesTheTypesThatAreSupported) {
             "its input, weights and output have types INT8, INT8 and UINT8; supported is INT8 for all of them");
 }
 
+TEST(OperatorCall, NamesTheTypesThatAnInputMayHave) {
+  const Calls made = calls_of(one_operator({.type = "ABS"}, {tensor({4}, 1, 0, TfliteType::complex64)},
+                                           {tensor({4}, 1, 0, TfliteType::complex64)}));
+  ASSERT_FALSE(made.calls.ok());
+  EXPECT_THAT(made.calls.error().message, StartsWith("input 0 has type COMPLEX64; supported are: "));
+}
+
 TEST(OperatorCall, NamesUnknownOperators) {
   const Calls made = calls_of(one_operator({.type = "WHILE"}, {}, {}));
   ASSERT_FALSE(made.calls.ok());
   EXPECT_EQ(made.calls.error().describe(), "subgraph 0: operator 0 WHILE: C source has no kernel for it");
-  EXPECT_THAT(operators_with_calls(), Contains("CONV_2D"));
+  EXPECT_THAT(operators_with_calls(), Contains(Field(&OperatorTypes::type, "CONV_2D")));
 }
 
 TEST(OperatorCall, RefusesMissingOperands) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <utility>
 
 #include "lowtide/base/check.h"
@@ -24,10 +25,27 @@ const std::vector<OperatorRow>& all_rows() {
                                lookup_rows(), movement_rows(), reduction_rows(), resize_rows(), memory_rows()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
-    std::sort(all.begin(), all.end(), [](const OperatorRow& a, const OperatorRow& b) { return a.type < b.type; });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const OperatorRow& a, const OperatorRow& b) { return a.type < b.type; });
     return all;
   }();
   return rows;
+}
+
+// The row for the type of the input that decides. Errors: unsupported, with the types that are supported.
+Result<const OperatorRow*> row_of(const OperatorContext& context, std::span<const OperatorRow> rows) {
+  std::string known;
+  for (const OperatorRow& row : rows) {
+    LOWTIDE_RETURN_IF_ERROR(context.check_operands(row.deciding + 1, 0));
+    if (row.elements.empty()) return &row;
+    for (const TfliteType element : row.elements) {
+      if (element == context.input(row.deciding).type) return &row;
+      known += (known.empty() ? "" : ", ") + std::string(to_string(element));
+    }
+  }
+  const std::size_t deciding = rows.front().deciding;
+  return context.unsupported("input " + std::to_string(deciding) + " has type " +
+                             std::string(to_string(context.input(deciding).type)) + "; supported are: " + known);
 }
 
 }  // namespace
@@ -42,19 +60,24 @@ Result<std::vector<CCall>> calls_of_operator(const TfliteOperatorPlace& place, s
   LOWTIDE_CHECK(operands.size() == subgraph.tensors.size(), "each tensor of the subgraph has an operand");
   OperatorContext context(place, operands, constants);
   const TfliteOperator& op = subgraph.operators[place.op];
-  for (const OperatorRow& row : tflite_program_internal::all_rows()) {
-    if (!is_builtin(op, row.type)) continue;
-    LOWTIDE_RETURN_IF_ERROR(context.check_operands(row.inputs, row.outputs));
-    LOWTIDE_RETURN_IF_ERROR(row.add_calls(context));
-    return std::move(context).take_calls();
-  }
-  return context.unsupported("C source has no kernel for it");
+  const auto rows = std::ranges::equal_range(tflite_program_internal::all_rows(), std::string_view(op.type), {},
+                                             &OperatorRow::type);
+  if (rows.empty() || !is_builtin(op, op.type)) return context.unsupported("C source has no kernel for it");
+  LOWTIDE_TRY(const OperatorRow* row, tflite_program_internal::row_of(context, rows));
+  LOWTIDE_RETURN_IF_ERROR(context.check_operands(row->inputs, row->outputs));
+  LOWTIDE_RETURN_IF_ERROR(row->add_calls(context));
+  return std::move(context).take_calls();
 }
 
-std::vector<std::string_view> operators_with_calls() {
-  std::vector<std::string_view> types;
-  for (const OperatorRow& row : tflite_program_internal::all_rows()) types.push_back(row.type);
-  return types;
+std::vector<OperatorTypes> operators_with_calls() {
+  std::vector<OperatorTypes> operators;
+  for (const OperatorRow& row : tflite_program_internal::all_rows()) {
+    if (operators.empty() || operators.back().type != row.type) operators.push_back({row.type, {}});
+    std::vector<TfliteType>& elements = operators.back().elements;
+    elements.insert(elements.end(), row.elements.begin(), row.elements.end());
+    std::ranges::sort(elements);
+  }
+  return operators;
 }
 
 }  // namespace lowtide

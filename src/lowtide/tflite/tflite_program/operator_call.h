@@ -34,7 +34,14 @@ namespace lowtide {
                                                            std::span<const COperand> operands,
                                                            std::vector<CConstant>& constants);
 
-// The types of operators that calls_of_operator() knows, sorted.
-[[nodiscard]] std::vector<std::string_view> operators_with_calls();
+// An operator that has calls, and the types that the elements of its input may have. Its other operands may have to
+// have certain types, too.
+struct OperatorTypes {
+  std::string_view type;
+  std::vector<TfliteType> elements;  // sorted; empty: all types of programs
+};
+
+// The operators that calls_of_operator() knows, sorted.
+[[nodiscard]] std::vector<OperatorTypes> operators_with_calls();
 
 }  // namespace lowtide

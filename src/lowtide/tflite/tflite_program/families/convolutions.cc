@@ -257,7 +257,7 @@ std::vector<OperatorRow> convolution_rows() {
   return {{"CONV_2D", 2, 1, &add_convolution},
           {"DEPTHWISE_CONV_2D", 2, 1, &add_depthwise},
           {"FULLY_CONNECTED", 2, 1, &add_fully_connected},
-          {"TRANSPOSE_CONV", 3, 1, &add_transpose_conv}};
+          {"TRANSPOSE_CONV", 3, 1, &add_transpose_conv, {int8}, 2}};
 }
 
 }  // namespace lowtide::tflite_program_internal

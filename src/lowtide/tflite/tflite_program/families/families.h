@@ -12,12 +12,14 @@
 
 namespace lowtide::tflite_program_internal {
 
-// An operator, and what makes its calls.
+// An operator for some element types, and what makes its calls.
 struct OperatorRow {
   std::string_view type;
   std::size_t inputs = 1;  // those that must be there
   std::size_t outputs = 1;
   Result<void> (*add_calls)(OperatorContext& context);
+  std::vector<TfliteType> elements = {TfliteType::int8};  // of the deciding input; empty: all types of programs
+  std::size_t deciding = 0;                               // an input that must be there
 };
 
 [[nodiscard]] std::vector<OperatorRow> convolution_rows();  // and FULLY_CONNECTED

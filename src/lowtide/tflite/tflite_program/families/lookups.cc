@@ -249,7 +249,7 @@ std::vector<OperatorRow> lookup_rows() {
           {"HARD_SWISH", 1, 1, &add_hard_swish},
           {"LEAKY_RELU", 1, 1, &add_leaky_relu},
           {"LOGISTIC", 1, 1, &add_logistic},
-          {"QUANTIZE", 1, 1, &add_quantize},
+          {"QUANTIZE", 1, 1, &add_quantize, {float32, uint8, int16, int8}},
           {"RELU", 1, 1, &add_relu},
           {"RELU6", 1, 1, &add_relu6},
           {"TANH", 1, 1, &add_tanh}};

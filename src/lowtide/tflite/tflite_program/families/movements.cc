@@ -324,16 +324,16 @@ Result<void> add_strided_slice(OperatorContext& context) {
 }  // namespace
 
 std::vector<OperatorRow> movement_rows() {
-  return {{"CONCATENATION", 1, 1, &add_concatenation},
-          {"PACK", 1, 1, &add_pack},
-          {"PAD", 2, 1, &add_pad},
-          {"PADV2", 3, 1, &add_pad},
-          {"SLICE", 3, 1, &add_slice},
-          {"SPLIT", 2, 1, &add_split},
-          {"SPLIT_V", 3, 1, &add_split_v},
-          {"STRIDED_SLICE", 4, 1, &add_strided_slice},
-          {"TRANSPOSE", 2, 1, &add_transpose},
-          {"UNPACK", 1, 1, &add_unpack}};
+  return {{"CONCATENATION", 1, 1, &add_concatenation, {}},
+          {"PACK", 1, 1, &add_pack, {}},
+          {"PAD", 2, 1, &add_pad, {}},
+          {"PADV2", 3, 1, &add_pad, {}},
+          {"SLICE", 3, 1, &add_slice, {}},
+          {"SPLIT", 2, 1, &add_split, {}, 1},
+          {"SPLIT_V", 3, 1, &add_split_v, {}},
+          {"STRIDED_SLICE", 4, 1, &add_strided_slice, {}},
+          {"TRANSPOSE", 2, 1, &add_transpose, {}},
+          {"UNPACK", 1, 1, &add_unpack, {}}};
 }
 
 }  // namespace lowtide::tflite_program_internal

@@ -109,7 +109,7 @@ Result<void> add_bilinear(OperatorContext& context) {
 }  // namespace
 
 std::vector<OperatorRow> resize_rows() {
-  return {{"RESIZE_BILINEAR", 2, 1, &add_bilinear}, {"RESIZE_NEAREST_NEIGHBOR", 2, 1, &add_nearest}};
+  return {{"RESIZE_BILINEAR", 2, 1, &add_bilinear}, {"RESIZE_NEAREST_NEIGHBOR", 2, 1, &add_nearest, {}}};
 }
 
 }  // namespace lowtide::tflite_program_internal

@@ -27,7 +27,7 @@ Result<void> add_copy(OperatorContext& context) {
 }  // namespace
 
 std::vector<OperatorRow> shape_rows() {
-  return {{"EXPAND_DIMS", 1, 1, &add_copy}, {"RESHAPE", 1, 1, &add_copy}, {"SQUEEZE", 1, 1, &add_copy}};
+  return {{"EXPAND_DIMS", 1, 1, &add_copy, {}}, {"RESHAPE", 1, 1, &add_copy, {}}, {"SQUEEZE", 1, 1, &add_copy, {}}};
 }
 
 }  // namespace lowtide::tflite_program_internal
