@@ -41,7 +41,7 @@ TABLES = {
     "Concatenation": [("axis", "i"), FUSED],
     "Add": [FUSED, ("pot_scale", "?", True)],
     "Sub": [FUSED, ("pot_scale", "?", True)],
-    "Mul": [FUSED],
+    "Mul": [FUSED], "Div": [FUSED], "L2Norm": [FUSED],
     "ResizeBilinear": [None, None, ("align_corners", "?"), ("half_pixel", "?")],
     "ResizeNearestNeighbor": [("align_corners", "?"), ("half_pixel", "?")],
     "Reshape": [("new_shape", ["i"])],
@@ -69,8 +69,8 @@ TABLES = {
 
 # The code of a table in Operator.options.
 UNION = {1: "Conv2D", 2: "DepthwiseConv2D", 5: "Pool2D", 6: "SVDF", 8: "FullyConnected", 9: "Softmax",
-         10: "Concatenation", 11: "Add", 15: "ResizeBilinear", 17: "Reshape", 21: "Mul", 22: "Pad", 26: "Transpose",
-         27: "Reducer", 28: "Sub", 30: "Squeeze", 32: "StridedSlice", 35: "Split", 37: "Cast", 38: "Dequantize",
+         10: "Concatenation", 11: "Add", 12: "L2Norm", 15: "ResizeBilinear", 17: "Reshape", 21: "Mul", 22: "Pad", 26: "Transpose",
+         27: "Reducer", 28: "Sub", 29: "Div", 30: "Squeeze", 32: "StridedSlice", 35: "Split", 37: "Cast", 38: "Dequantize",
          39: "MaximumMinimum", 41: "Less", 43: "PadV2", 48: "Slice", 49: "TransposeConv", 52: "ExpandDims", 59: "Pack",
          64: "Unpack",
          71: "UnidirectionalSequenceLSTM", 74: "ResizeNearestNeighbor", 75: "LeakyRelu",
@@ -99,6 +99,10 @@ OPERATORS = {
     "ADD_N": (106, "AddN"), "QUANTIZE": (114, "Quantize"), "HARD_SWISH": (117, "HardSwish"), "IF": (118, "If"),
     "WHILE": (119, "While"), "CALL_ONCE": (129, "CallOnce"), "VAR_HANDLE": (142, "VarHandle"),
     "READ_VARIABLE": (143, "ReadVariable"), "ASSIGN_VARIABLE": (144, "AssignVariable"),
+    # Those that tests use on floats alone.
+    "FLOOR": (8, None), "L2_NORMALIZATION": (11, "L2Norm"), "DIV": (42, "Div"), "EXP": (47, None),
+    "LOG_SOFTMAX": (50, None), "NEG": (59, None), "SIN": (66, None), "LOG": (73, None), "SQRT": (75, None),
+    "RSQRT": (76, None), "SQUARE": (92, None), "CEIL": (104, None), "COS": (108, None), "ROUND": (116, None),
 }
 OPERATOR_NAMES = {code: name for name, (code, _) in OPERATORS.items()}
 

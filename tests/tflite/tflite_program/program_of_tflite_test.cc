@@ -102,6 +102,26 @@ TEST(ProgramOfTflite, Float16ConstantsAreWidened) {
   EXPECT_EQ(program.tensors[program.outputs[0].tensor].size, Bytes(8));
 }
 
+TEST(ProgramOfTflite, ConstantsOfEightBitsHaveTheScalesOfTheirAxis) {
+  // Rows have the scales 0.5 and 2 and the zero points 0 and 1: 0.5 * 2, 0.5 * -4, 2 * (3 - 1), 2 * (-1 - 1).
+  const CProgram program = program_of({.tensors = {{.name = "q",
+                                                    .shape = {2, 2},
+                                                    .data = std::string("\x02\xFC\x03\xFF", 4),
+                                                    .scales = {0.5F, 2.0F},
+                                                    .zero_points = {0, 1}},
+                                                   {"f", {2, 2}, TfliteType::float32},
+                                                   shape_of({4}),
+                                                   {"y", {4}, TfliteType::float32}},
+                                       .operators = {{"DEQUANTIZE", {0}, {1}}, {"RESHAPE", {1, 2}, {3}}},
+                                       .inputs = {},
+                                       .outputs = {3}})
+                               .program;
+  ASSERT_THAT(program.constants, SizeIs(1));
+  EXPECT_EQ(program.constants[0].type, CType::float32);
+  EXPECT_EQ(program.constants[0].bytes,
+            std::string("\x00\x00\x80\x3F\x00\x00\x00\xC0\x00\x00\x80\x40\x00\x00\x80\xC0", 16));
+}
+
 TEST(ProgramOfTflite, VariablesAreStatesBehindTheRest) {
   BuiltTensor variable = scores("v", {1, 32});
   variable.is_variable = true;

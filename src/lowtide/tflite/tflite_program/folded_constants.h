@@ -21,8 +21,8 @@ struct FoldedConstants {
   std::vector<std::optional<std::string>> contents;
 };
 
-// Folds each DEQUANTIZE of a constant in float16: its result becomes a constant. Operators in `is_done_before` are left
-// out as well. Requires: it has an entry per operator of the first subgraph. O(bytes).
+// Folds each DEQUANTIZE of a constant of float16 or int8: its result becomes a constant. Operators in `is_done_before`
+// are left out as well. Requires: it has an entry per operator of the first subgraph. O(bytes).
 [[nodiscard]] FoldedConstants fold_constants(const TfliteModel& model, std::string_view bytes,
                                              const std::vector<bool>& is_done_before);
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <sstream>
 #include <utility>
+#include <variant>
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/checked.h"
@@ -152,6 +153,24 @@ Result<std::vector<std::int64_t>> OperatorContext::integers(std::size_t at) cons
                      "; supported are INT32 and INT64");
 }
 
+Result<std::vector<float>> OperatorContext::floats(std::size_t at) const {
+  const COperand operand = in(at);
+  const auto* index = std::get_if<CConstantIndex>(&operand);
+  if (index == nullptr)
+    return unsupported("input " + std::to_string(at) + " is computed; only a constant is supported");
+  const CConstant& constant = constants_[index->value];
+  if (constant.type != CType::float32) {
+    return unsupported("input " + std::to_string(at) + " has type " + std::string(to_string(input(at).type)) +
+                       "; supported is FLOAT32");
+  }
+  std::vector<float> numbers(constant.bytes.size() / sizeof(float));
+  std::memcpy(numbers.data(), constant.bytes.data(), numbers.size() * sizeof(float));
+  if (static_cast<std::int64_t>(numbers.size()) != elements_of(input(at).shape)) {
+    return invalid("input " + std::to_string(at) + " has another number of elements than its shape");
+  }
+  return numbers;
+}
+
 Result<Range> OperatorContext::activation_range(const TfliteTensor& tensor) const {
   Range range = range_of(tensor.type);
   const std::string_view activation = name_option("fused_activation_function");
@@ -193,6 +212,10 @@ COperand OperatorContext::constant(const std::string& what, const std::vector<st
 
 COperand OperatorContext::constant(const std::string& what, const std::vector<std::int16_t>& values) {
   return constant(constant_of(what + " of " + origin(), CType::int16, values));
+}
+
+COperand OperatorContext::constant(const std::string& what, const std::vector<float>& values) {
+  return constant(constant_of(what + " of " + origin(), CType::float32, values));
 }
 
 void OperatorContext::call(std::string_view kernel, std::vector<CParameter> parameters,

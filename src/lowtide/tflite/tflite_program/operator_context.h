@@ -66,6 +66,9 @@ class OperatorContext {
   [[nodiscard]] Result<std::vector<std::int64_t>> integers(std::size_t input) const;
   // The bytes of a constant.
   [[nodiscard]] Result<std::string_view> bytes(std::size_t input) const;
+  // The elements of a constant of type FLOAT32, also of one that is computed when the model is loaded. Errors:
+  // unsupported, if a run computes it or it has another type.
+  [[nodiscard]] Result<std::vector<float>> floats(std::size_t input) const;
 
   // The limits of an integer output with the operator's activation.
   [[nodiscard]] Result<Range> activation_range(const TfliteTensor& tensor) const;
@@ -77,6 +80,7 @@ class OperatorContext {
   [[nodiscard]] COperand constant(const std::string& what, const std::vector<std::int32_t>& values);
   [[nodiscard]] COperand constant(const std::string& what, const std::vector<std::int8_t>& values);
   [[nodiscard]] COperand constant(const std::string& what, const std::vector<std::int16_t>& values);
+  [[nodiscard]] COperand constant(const std::string& what, const std::vector<float>& values);
   [[nodiscard]] COperand constant(CConstant constant);
 
   void call(std::string_view kernel, std::vector<CParameter> parameters, std::vector<COperand> operands);

@@ -40,9 +40,21 @@ std::string initial_bytes(const TfliteTensor& tensor, Bytes size) {
   return std::string(static_cast<std::size_t>(size.count()), static_cast<char>(zero_points.front()));
 }
 
-// The inputs whose bytes the first result may have, because the only call of the operator allows it.
+// Whether a call after the first one touches other tensors than the output.
+bool touches_more(const CCall& call, std::uint32_t output) {
+  return std::ranges::any_of(call.operands, [&](const COperand& operand) {
+    const auto* index = std::get_if<CTensorIndex>(&operand);
+    return index != nullptr && index->value != output;
+  });
+}
+
+// The inputs whose bytes the first result may have, because the first call of the operator allows it, and those after
+// it only change the result.
 std::vector<std::size_t> inputs_in_place(const TfliteOperator& op, const std::vector<CCall>& calls) {
-  if (calls.size() != 1 || op.outputs.empty() || !op.outputs.front()) return {};
+  if (calls.empty() || op.outputs.empty() || !op.outputs.front()) return {};
+  for (const CCall& call : calls) {
+    if (&call != &calls.front() && touches_more(call, *op.outputs.front())) return {};
+  }
   const std::vector<CPointer>& pointers = find_c_kernel(calls.front().kernel)->pointers;
   const std::vector<COperand>& operands = calls.front().operands;
   // Whether all pointers to a tensor, except for the output, may be equal to the output.

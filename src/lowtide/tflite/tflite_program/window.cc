@@ -67,4 +67,10 @@ Result<Window> window_of(const OperatorContext& context, std::int64_t rows, std:
   return window;
 }
 
+std::int64_t transposed_padding(bool is_same, std::int64_t output, std::int64_t taps, std::int64_t stride) {
+  if (!is_same) return 0;
+  const std::int64_t steps = (output + stride - 1) / stride;
+  return std::max<std::int64_t>((steps - 1) * stride + taps - output, 0) / 2;
+}
+
 }  // namespace lowtide::tflite_program_internal

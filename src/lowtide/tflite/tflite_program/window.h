@@ -29,4 +29,8 @@ struct Window {
 // extents of its output. Requires: both shapes have 4 axes.
 [[nodiscard]] Result<Window> window_of(const OperatorContext& context, std::int64_t rows, std::int64_t columns);
 
+// The rows or columns of padding of a TRANSPOSE_CONV, which are those of the convolution from its output to its input.
+[[nodiscard]] std::int64_t transposed_padding(bool is_same, std::int64_t output, std::int64_t taps,
+                                              std::int64_t stride);
+
 }  // namespace lowtide::tflite_program_internal

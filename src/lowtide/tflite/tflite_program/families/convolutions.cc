@@ -198,13 +198,6 @@ Result<void> add_fully_connected(OperatorContext& context) {
   return {};
 }
 
-// Padding as if the output were convolved to the input.
-std::int64_t spread_padding(bool is_same, std::int64_t output, std::int64_t taps, std::int64_t stride) {
-  if (!is_same) return 0;
-  const std::int64_t steps = (output + stride - 1) / stride;
-  return std::max<std::int64_t>((steps - 1) * stride + taps - output, 0) / 2;
-}
-
 Result<void> add_transpose_conv(OperatorContext& context) {
   const Slots slots = {.input = 2, .weights = 1, .bias = 3};
   const Shape& input = context.input(2).shape;
@@ -243,8 +236,8 @@ Result<void> add_transpose_conv(OperatorContext& context) {
       parameter("window_columns", weights[2]),
       parameter("row_stride", row_stride),
       parameter("column_stride", column_stride),
-      parameter("top", spread_padding(is_same, output[1], weights[1], row_stride)),
-      parameter("left", spread_padding(is_same, output[2], weights[2], column_stride)),
+      parameter("top", transposed_padding(is_same, output[1], weights[1], row_stride)),
+      parameter("left", transposed_padding(is_same, output[2], weights[2], column_stride)),
       parameter("input_zero_point", zero_point_of(context.input(2)))};
   append_quantization(context, product, parameters);
   context.call("transpose_conv_i8", std::move(parameters), operands_of(context, slots, product));

@@ -22,10 +22,14 @@ struct OperatorRow {
   std::size_t deciding = 0;                               // an input that must be there
 };
 
-[[nodiscard]] std::vector<OperatorRow> convolution_rows();  // and FULLY_CONNECTED
-[[nodiscard]] std::vector<OperatorRow> binary_rows();       // two operands, element by element
-[[nodiscard]] std::vector<OperatorRow> lookup_rows();       // one operand, element by element
-[[nodiscard]] std::vector<OperatorRow> movement_rows();     // parts of tensors, padding, transposes
+[[nodiscard]] std::vector<OperatorRow> convolution_rows();        // and FULLY_CONNECTED
+[[nodiscard]] std::vector<OperatorRow> binary_rows();             // two operands, element by element
+[[nodiscard]] std::vector<OperatorRow> lookup_rows();             // one operand, element by element
+[[nodiscard]] std::vector<OperatorRow> float_convolution_rows();  // on f32, as the next ones
+[[nodiscard]] std::vector<OperatorRow> float_element_rows();
+[[nodiscard]] std::vector<OperatorRow> float_reduction_rows();  // and operators on rows, such as SOFTMAX
+[[nodiscard]] std::vector<OperatorRow> float_window_rows();     // pools and interpolation
+[[nodiscard]] std::vector<OperatorRow> movement_rows();         // parts of tensors, padding, transposes
 [[nodiscard]] std::vector<OperatorRow> reduction_rows();
 [[nodiscard]] std::vector<OperatorRow> resize_rows();
 [[nodiscard]] std::vector<OperatorRow> memory_rows();  // states

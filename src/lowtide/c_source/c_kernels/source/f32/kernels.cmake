@@ -3,7 +3,7 @@
 
 # The kernels on f32. Those of elements are made of a template and a row here.
 list(APPEND kernels
-  f32/move_f32.c f32/pick.c f32/scale_f32.c f32/normalize_f32.c f32/softmax_f32.c f32/log_softmax_f32.c
+  f32/move_f32.c f32/pick.c f32/scale_f32.c f32/normalize_f32.c f32/l2_normalize_f32.c f32/softmax_f32.c f32/log_softmax_f32.c
   f32/max_pool_2d_f32.c f32/average_pool_2d_f32.c f32/conv_2d_f32.c f32/conv_transpose_2d_f32.c f32/matmul_f32.c
   f32/resize_2d_f32.c)
 
@@ -57,10 +57,12 @@ lowtide_make_unary(relu_f32 "Negative numbers become 0." "x < 0.0f ? 0.0f : x")
 lowtide_make_unary(round_f32 "The nearest integers, and even ones of two." "rintf(x)")
 lowtide_make_unary(sigmoid_f32 "1 / (1 + exp(-x))." "1.0f / (1.0f + expf(-x))")
 lowtide_make_unary(sign_f32 "-1, 0 or 1." "x > 0.0f ? 1.0f : (x < 0.0f ? -1.0f : x)")
+lowtide_make_unary(rsqrt_f32 "Reciprocals of square roots." "1.0f / sqrtf(x)")
 lowtide_make_unary(sin_f32 "Sines." "sinf(x)")
 lowtide_make_unary(sinh_f32 "Hyperbolic sines." "sinhf(x)")
 lowtide_make_unary(softplus_f32 "log(1 + exp(x))." "fmaxf(x, 0.0f) + log1pf(expf(-fabsf(x)))")
 lowtide_make_unary(softsign_f32 "x / (1 + |x|)." "x / (1.0f + fabsf(x))")
+lowtide_make_unary(square_f32 "Squares." "x * x")
 lowtide_make_unary(sqrt_f32 "Square roots." "sqrtf(x)")
 lowtide_make_unary(power_half_f32 "Powers of 0.5, which differ from square roots for -0 and for -infinity."
                    "x == -INFINITY ? INFINITY : sqrtf(x + 0.0f)")
@@ -105,6 +107,7 @@ lowtide_make_binary(minimum_f32 float float "The smaller elements." "a < b || a 
 lowtide_make_binary(modulo_f32 float float "What division leaves, with the sign of x." "fmodf(a, b)")
 lowtide_make_binary(power_f32 float float "Powers." "powf(a, b)")
 lowtide_make_binary(prelu_f32 float float "x, or x times y where x is below 0." "a < 0.0f ? a * b : a")
+lowtide_make_binary(squared_difference_f32 float float "Squares of differences." "(a - b) * (a - b)")
 lowtide_make_binary(and_u8 uint8_t uint8_t "Whether both are true." "(uint8_t)(a != 0 && b != 0)")
 lowtide_make_binary(or_u8 uint8_t uint8_t "Whether one of both is true." "(uint8_t)(a != 0 || b != 0)")
 lowtide_make_binary(xor_u8 uint8_t uint8_t "Whether exactly one of both is true." "(uint8_t)((a != 0) != (b != 0))")
