@@ -22,7 +22,7 @@ import stateful
 FLOAT_TOLERANCE = 2e-6
 
 # Operators without kernels of C source.
-WITHOUT = ("ADD_N", "MIRROR_PAD")
+WITHOUT = ("ADD_N",)
 
 # Models of an operator with attributes drawn by a seed, by name.
 MAKERS = {name: functools.partial(single.make, name) for name in single.OPERATORS} | {

@@ -3,7 +3,6 @@
 """Models of one operator on floats, with drawn shapes and attributes: those of single.py in floating point, and others
 that exist for floats alone.
 """
-import functools
 import zlib
 
 import build
@@ -46,6 +45,56 @@ def normalize(net, draw):
     return net.model_of("L2_NORMALIZATION", [net.float_input(shape).tensor], shape)
 
 
+def depth_to_space(net, draw):
+    block, (_, rows, columns, channels) = draw.number(1, 3), draw.image(high=6, channels=5)
+    x = net.float_input((1, rows, columns, channels * block * block))
+    return net.model_of("DEPTH_TO_SPACE", [x.tensor], (1, rows * block, columns * block, channels), block_size=block)
+
+
+def space_to_depth(net, draw):
+    block, (_, rows, columns, channels) = draw.number(1, 3), draw.image(high=6, channels=5)
+    x = net.float_input((1, rows * block, columns * block, channels))
+    return net.model_of("SPACE_TO_DEPTH", [x.tensor], (1, rows, columns, channels * block * block), block_size=block)
+
+
+def gather(net, draw):
+    shape = draw.image(high=6)
+    axis = draw.number(0, 3)
+    places = net.generator.integers(0, shape[axis], draw.number(1, 7))
+    x = net.float_input(shape)
+    return net.model_of("GATHER", [x.tensor, net.integers(places)],
+                        (*shape[:axis], len(places), *shape[axis + 1:]), axis=axis)
+
+
+def space_to_batch(net, draw):
+    block, (rows, columns) = (draw.number(1, 3), draw.number(1, 2)), (draw.number(1, 4), draw.number(1, 5))
+    around = [(draw.number(0, 1), draw.number(0, 1)) for _ in range(2)]
+    wide = [deep * one - sum(pad) for deep, one, pad in zip((rows + 2, columns + 2), block, around)]
+    x = net.float_input((1, *wide, 3))
+    return net.model_of("SPACE_TO_BATCH_ND", [x.tensor, net.integers(block), net.integers(around)],
+                        (block[0] * block[1], rows + 2, columns + 2, 3))
+
+
+def batch_to_space(net, draw):
+    block, (rows, columns) = (draw.number(1, 3), draw.number(1, 2)), (draw.number(2, 5), draw.number(3, 5))
+    around = [(draw.number(0, 1), draw.number(0, 1)) for _ in range(2)]
+    wide = [deep * one - sum(crop) for deep, one, crop in zip((rows + 1, columns), block, around)]
+    x = net.float_input((block[0] * block[1], rows + 1, columns, 3))
+    return net.model_of("BATCH_TO_SPACE_ND", [x.tensor, net.integers(block), net.integers(around)], (1, *wide, 3))
+
+
+def broadcast_to(net, draw):
+    shape = draw.image()
+    smaller = draw.choice([shape[1:], shape[3:], (1, shape[1], 1, shape[3])])
+    x = net.float_input(smaller)
+    return net.model_of("BROADCAST_TO", [x.tensor, net.integers(shape)], shape)
+
+
+def reverse(net, draw):
+    shape = draw.image()
+    return net.model_of("REVERSE_V2", [net.float_input(shape).tensor, net.integers([draw.number(0, 3)])], shape)
+
+
 def of_integers(name):
     """The model of single.py, in floating point."""
     def make(seed):
@@ -66,5 +115,12 @@ UNARY = ("FLOOR", "EXP", "LOG_SOFTMAX", "NEG", "SIN", "LOG", "SQRT", "RSQRT", "S
 MAKERS = {name: of_integers(name) for name in single.OPERATORS
           if not name.startswith(("QUANTIZE", "DEQUANTIZE"))} | {
     name: of_floats(name, unary(name)) for name in UNARY} | {
-    "DIV": of_floats("DIV", divide), "L2_NORMALIZATION": of_floats("L2_NORMALIZATION", normalize)}
-make = functools.partial(lambda name, seed: MAKERS[name](seed))
+    name: of_floats(name, one) for name, one in
+    {"DIV": divide, "L2_NORMALIZATION": normalize, "DEPTH_TO_SPACE": depth_to_space, "SPACE_TO_DEPTH": space_to_depth,
+     "GATHER": gather, "SPACE_TO_BATCH_ND": space_to_batch, "BATCH_TO_SPACE_ND": batch_to_space,
+     "BROADCAST_TO": broadcast_to, "REVERSE_V2": reverse}.items()}
+
+
+def make(name, seed):
+    """The bytes of a model of the operator."""
+    return MAKERS[name](seed)

@@ -41,7 +41,9 @@ TABLES = {
     "Concatenation": [("axis", "i"), FUSED],
     "Add": [FUSED, ("pot_scale", "?", True)],
     "Sub": [FUSED, ("pot_scale", "?", True)],
-    "Mul": [FUSED], "Div": [FUSED], "L2Norm": [FUSED],
+    "Mul": [FUSED], "Div": [FUSED], "L2Norm": [FUSED], "BatchToSpaceND": [], "SpaceToBatchND": [],
+    "SpaceToDepth": [("block_size", "i")], "DepthToSpace": [("block_size", "i")],
+    "Gather": [("axis", "i"), ("batch_dims", "i")],
     "ResizeBilinear": [None, None, ("align_corners", "?"), ("half_pixel", "?")],
     "ResizeNearestNeighbor": [("align_corners", "?"), ("half_pixel", "?")],
     "Reshape": [("new_shape", ["i"])],
@@ -69,14 +71,14 @@ TABLES = {
 
 # The code of a table in Operator.options.
 UNION = {1: "Conv2D", 2: "DepthwiseConv2D", 5: "Pool2D", 6: "SVDF", 8: "FullyConnected", 9: "Softmax",
-         10: "Concatenation", 11: "Add", 12: "L2Norm", 15: "ResizeBilinear", 17: "Reshape", 21: "Mul", 22: "Pad", 26: "Transpose",
-         27: "Reducer", 28: "Sub", 29: "Div", 30: "Squeeze", 32: "StridedSlice", 35: "Split", 37: "Cast", 38: "Dequantize",
+         10: "Concatenation", 11: "Add", 12: "L2Norm", 15: "ResizeBilinear", 17: "Reshape", 19: "SpaceToDepth",
+         21: "Mul", 22: "Pad", 23: "Gather", 24: "BatchToSpaceND", 25: "SpaceToBatchND", 26: "Transpose", 27: "Reducer",
+         28: "Sub", 29: "Div", 30: "Squeeze", 32: "StridedSlice", 35: "Split", 37: "Cast", 38: "Dequantize",
          39: "MaximumMinimum", 41: "Less", 43: "PadV2", 48: "Slice", 49: "TransposeConv", 52: "ExpandDims", 59: "Pack",
-         64: "Unpack",
-         71: "UnidirectionalSequenceLSTM", 74: "ResizeNearestNeighbor", 75: "LeakyRelu",
-         76: "SquaredDifference", 77: "MirrorPad", 78: "Abs",
-         79: "SplitV", 82: "AddN", 89: "Quantize", 91: "HardSwish", 92: "If", 93: "While", 103: "CallOnce",
-         111: "VarHandle", 112: "ReadVariable", 113: "AssignVariable"}
+         64: "Unpack", 71: "UnidirectionalSequenceLSTM", 74: "ResizeNearestNeighbor", 75: "LeakyRelu",
+         76: "SquaredDifference", 77: "MirrorPad", 78: "Abs", 79: "SplitV", 82: "AddN", 89: "Quantize", 91: "HardSwish",
+         92: "If", 93: "While", 94: "DepthToSpace", 103: "CallOnce", 111: "VarHandle", 112: "ReadVariable",
+         113: "AssignVariable"}
 UNION_CODES = {name: code for code, name in UNION.items()}
 
 # An operator: its code, and the table of its options.
@@ -100,6 +102,9 @@ OPERATORS = {
     "WHILE": (119, "While"), "CALL_ONCE": (129, "CallOnce"), "VAR_HANDLE": (142, "VarHandle"),
     "READ_VARIABLE": (143, "ReadVariable"), "ASSIGN_VARIABLE": (144, "AssignVariable"),
     # Those that tests use on floats alone.
+    "DEPTH_TO_SPACE": (5, "DepthToSpace"), "SPACE_TO_DEPTH": (26, "SpaceToDepth"), "GATHER": (36, "Gather"),
+    "BATCH_TO_SPACE_ND": (37, "BatchToSpaceND"), "SPACE_TO_BATCH_ND": (38, "SpaceToBatchND"),
+    "REVERSE_V2": (105, None), "BROADCAST_TO": (130, None),
     "FLOOR": (8, None), "L2_NORMALIZATION": (11, "L2Norm"), "DIV": (42, "Div"), "EXP": (47, None),
     "LOG_SOFTMAX": (50, None), "NEG": (59, None), "SIN": (66, None), "LOG": (73, None), "SQRT": (75, None),
     "RSQRT": (76, None), "SQUARE": (92, None), "CEIL": (104, None), "COS": (108, None), "ROUND": (116, None),

@@ -156,6 +156,35 @@ class Reader {
            " tensors";
   }
 
+  // The numbers of an index vector, which has one of three types.
+  std::vector<std::int64_t> numbers_of(SparseIndexVector type, const void* vector) {
+    if (vector == nullptr) return {};
+    if (type == SparseIndexVector::Int32Vector) {
+      return list<std::int64_t>(static_cast<const Int32Vector*>(vector)->values());
+    }
+    if (type == SparseIndexVector::Uint16Vector) {
+      return list<std::int64_t>(static_cast<const Uint16Vector*>(vector)->values());
+    }
+    if (type == SparseIndexVector::Uint8Vector) {
+      return list<std::int64_t>(static_cast<const Uint8Vector*>(vector)->values());
+    }
+    return {};
+  }
+
+  TfliteSparsity sparsity_of(const SparsityParameters& from) {
+    TfliteSparsity to{.order = list<std::int64_t>(from.traversal_order()),
+                      .block_axes = list<std::int64_t>(from.block_map()),
+                      .levels = {}};
+    for (std::uint32_t at = 0; at < size_of(from.dim_metadata()) && take(sizeof(TfliteSparseLevel)); ++at) {
+      const DimensionMetadata& level = *from.dim_metadata()->Get(at);
+      to.levels.push_back({.is_sparse = level.format() == DimensionType::SPARSE_CSR,
+                           .extent = level.dense_size(),
+                           .segments = numbers_of(level.array_segments_type(), level.array_segments()),
+                           .indices = numbers_of(level.array_indices_type(), level.array_indices())});
+    }
+    return to;
+  }
+
   Result<TfliteTensor> read_tensor(const Tensor& from, const std::string& around, std::uint32_t index) {
     TfliteTensor tensor{.name = text(from.name()), .buffer = from.buffer(), .is_variable = from.is_variable()};
     const std::string place = tensor_place(around, index, tensor.name);
@@ -177,6 +206,7 @@ class Reader {
       for (std::int32_t extent : signature) tensor.is_open.push_back(extent == -1);
     }
     tensor.is_sparse = from.sparsity() != nullptr;
+    if (tensor.is_sparse) tensor.sparsity = sparsity_of(*from.sparsity());
     if (from.external_buffer() != 0) {
       return Error{ErrorCode::unsupported, "its bytes are in another file, which Lowtide does not read", place};
     }

@@ -84,6 +84,23 @@ struct TfliteQuantization {
   std::int32_t axis = 0;                  // < rank, if there are several scales
 };
 
+// A level of a sparse tensor. Each entry of a dense level has `extent` entries of the next level. Entry i of a sparse
+// one has those from segments[i] to segments[i + 1], and their places are in `indices`.
+struct TfliteSparseLevel {
+  bool is_sparse = false;
+  std::int64_t extent = 0;
+  std::vector<std::int64_t> segments;
+  std::vector<std::int64_t> indices;
+};
+
+// How the bytes of a sparse tensor are encoded, as the file states it; nothing is checked. Levels are axes of a tensor
+// and blocks, into which axes are cut.
+struct TfliteSparsity {
+  std::vector<std::int64_t> order;       // per level, its axis; block i has the number i behind those of the axes
+  std::vector<std::int64_t> block_axes;  // per block, the axis that it cuts
+  std::vector<TfliteSparseLevel> levels;
+};
+
 struct TfliteTensor {
   std::string name;  // any bytes; may be empty or used by several tensors
   TfliteType type = TfliteType::float32;
@@ -93,6 +110,7 @@ struct TfliteTensor {
   TfliteQuantization quantization;
   bool is_variable = false;  // keeps its content from one run to the next
   bool is_sparse = false;    // the bytes of its buffer are encoded
+  TfliteSparsity sparsity;   // if it is sparse
 };
 
 // A field of the options of an operator.

@@ -18,7 +18,7 @@ struct FloatLimits {
   float maximum = 0;
 };
 
-// Errors: unsupported, for activations that are no limits.
+// Errors: unsupported, for activations that are not limits.
 [[nodiscard]] Result<FloatLimits> float_limits(const OperatorContext& context);
 
 // Parameters that kernels with limits end with.

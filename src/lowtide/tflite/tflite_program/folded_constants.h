@@ -17,12 +17,13 @@ namespace lowtide::tflite_program_internal {
 struct FoldedConstants {
   TfliteModel model;                // with the kept operators in its first subgraph
   std::vector<std::uint32_t> kept;  // per operator of that subgraph, its number in the file
-  // Per tensor of the first subgraph, the floats that a folded operator computes. nullopt: none does.
+  // Per tensor of the first subgraph, the elements that a folded operator computes. nullopt: none does.
   std::vector<std::optional<std::string>> contents;
 };
 
-// Folds each DEQUANTIZE of a constant of float16 or int8: its result becomes a constant. Operators in `is_done_before`
-// are left out as well. Requires: it has an entry per operator of the first subgraph. O(bytes).
+// Folds each DENSIFY of a constant, and each DEQUANTIZE of one of float16 or int8: the result becomes a constant.
+// Operators in `is_done_before` are left out as well. Requires: it has an entry per operator of the first subgraph.
+// O(bytes).
 [[nodiscard]] FoldedConstants fold_constants(const TfliteModel& model, std::string_view bytes,
                                              const std::vector<bool>& is_done_before);
 

@@ -24,7 +24,7 @@ const std::vector<OperatorRow>& all_rows() {
     for (const auto& family :
          {convolution_rows(), pool_rows(), shape_rows(), softmax_rows(), binary_rows(), lookup_rows(), movement_rows(),
           reduction_rows(), resize_rows(), memory_rows(), float_convolution_rows(), float_element_rows(),
-          float_reduction_rows(), float_window_rows()}) {
+          float_reduction_rows(), float_window_rows(), rearrangement_rows()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     std::stable_sort(all.begin(), all.end(),
@@ -64,7 +64,8 @@ Result<std::vector<CCall>> calls_of_operator(const TfliteOperatorPlace& place, s
   const TfliteOperator& op = subgraph.operators[place.op];
   const auto rows =
       std::ranges::equal_range(tflite_program_internal::all_rows(), std::string_view(op.type), {}, &OperatorRow::type);
-  if (rows.empty() || !is_builtin(op, op.type)) return context.unsupported("C source has no kernel for it");
+  const bool is_custom = op.builtin == kTfliteCustom;
+  if (rows.empty() || rows.front().is_custom != is_custom) return context.unsupported("C source has no kernel for it");
   LOWTIDE_TRY(const OperatorRow* row, tflite_program_internal::row_of(context, rows));
   LOWTIDE_RETURN_IF_ERROR(context.check_operands(row->inputs, row->outputs));
   LOWTIDE_RETURN_IF_ERROR(row->add_calls(context));

@@ -134,6 +134,11 @@ std::string_view OperatorContext::name_option(std::string_view name) const {
   return value != nullptr ? std::string_view(*value) : std::string_view();
 }
 
+std::string_view OperatorContext::custom_options() const {
+  const TfliteBytes& where = op().custom_options;
+  return place_.file.substr(static_cast<std::size_t>(where.offset), static_cast<std::size_t>(where.size));
+}
+
 Result<std::string_view> OperatorContext::bytes(std::size_t at) const {
   const TfliteTensor& tensor = input(at);
   if (!is_constant(place_.model, tensor)) {

@@ -62,6 +62,9 @@ class OperatorContext {
   [[nodiscard]] double real_option(std::string_view name) const;
   [[nodiscard]] std::string_view name_option(std::string_view name) const;
 
+  // The options of a custom operator, as bytes whose meaning it knows.
+  [[nodiscard]] std::string_view custom_options() const;
+
   // The numbers of a constant of type INT32 or INT64. Errors: unsupported, if it is computed.
   [[nodiscard]] Result<std::vector<std::int64_t>> integers(std::size_t input) const;
   // The bytes of a constant.

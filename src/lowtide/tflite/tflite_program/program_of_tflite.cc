@@ -108,10 +108,13 @@ class Making {
     std::vector<COperand> operands(main_.tensors.size());
     for (std::size_t at = 0; at < main_.tensors.size(); ++at) {
       const TfliteTensor& tensor = main_.tensors[at];
-      if (folded_.contents[at]) {
+      const std::optional<CType> type = c_type(tensor.type);
+      if (folded_.contents[at] && !type) {
+        without_type[at] = "C source has no constants of type " + std::string(to_string(tensor.type));
+      } else if (folded_.contents[at]) {
         operands[at] = CConstantIndex{program_.constants.size()};
         program_.constants.push_back(
-            {.name = tensor.name, .type = CType::float32, .shape = tensor.shape, .bytes = *folded_.contents[at]});
+            {.name = tensor.name, .type = *type, .shape = tensor.shape, .bytes = *folded_.contents[at]});
       } else if (is_constant(model_, tensor)) {
         Result<CConstant> constant = c_constant(model_, bytes_, tensor);
         if (!constant) {

@@ -20,6 +20,7 @@ struct OperatorRow {
   Result<void> (*add_calls)(OperatorContext& context);
   std::vector<TfliteType> elements = {TfliteType::int8};  // of the deciding input; empty: all types of programs
   std::size_t deciding = 0;                               // an input that must be there
+  bool is_custom = false;                                 // whether `type` is the name of a custom operator
 };
 
 [[nodiscard]] std::vector<OperatorRow> convolution_rows();        // and FULLY_CONNECTED
@@ -30,6 +31,7 @@ struct OperatorRow {
 [[nodiscard]] std::vector<OperatorRow> float_reduction_rows();  // and operators on rows, such as SOFTMAX
 [[nodiscard]] std::vector<OperatorRow> float_window_rows();     // pools and interpolation
 [[nodiscard]] std::vector<OperatorRow> movement_rows();         // parts of tensors, padding, transposes
+[[nodiscard]] std::vector<OperatorRow> rearrangement_rows();    // elements that get other places
 [[nodiscard]] std::vector<OperatorRow> reduction_rows();
 [[nodiscard]] std::vector<OperatorRow> resize_rows();
 [[nodiscard]] std::vector<OperatorRow> memory_rows();  // states

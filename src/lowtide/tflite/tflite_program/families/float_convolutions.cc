@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <string>
@@ -20,8 +21,8 @@ using enum TfliteType;
 
 constexpr std::int64_t kBlock = 8;  // output channels whose weights the kernel has together
 
-// Where the weights of a convolution are among those of the file. An offset is for the first tap of a row or column, and
-// nullopt stands for a tap whose weights are 0.
+// Where the weights of a convolution are among those of the file. Rows and columns have an offset per tap, and nullopt
+// stands for a tap whose weights are 0.
 struct Filter {
   std::int64_t groups = 1;
   std::int64_t outputs = 1;  // of a group
@@ -336,42 +337,69 @@ Result<void> call_transposed(OperatorContext& context, const Convolution& whole)
   return {};
 }
 
-Result<void> add_float_transpose_conv(OperatorContext& context) {
-  constexpr std::size_t kInput = 2;
-  LOWTIDE_RETURN_IF_ERROR(check_float_images(context, kInput));
-  const Shape& input = context.input(kInput).shape;
+// What a transposed convolution is like. `input` and `bias` are inputs of the operator.
+struct Transposed {
+  std::size_t input = 2;
+  std::size_t bias = 3;
+  std::int64_t row_stride = 0;
+  std::int64_t column_stride = 0;
+  bool is_same = false;  // its padding
+};
+
+Result<void> add_transposed(OperatorContext& context, const Transposed& how) {
+  LOWTIDE_RETURN_IF_ERROR(check_float_images(context, how.input));
+  const Shape& input = context.input(how.input).shape;
   const Shape& weights = context.input(1).shape;
   const Shape& output = context.output().shape;
   if (input[3] != weights[3] || output[3] != weights[0]) {
     return context.invalid("weights " + shape_text(weights) + " do not fit input " + shape_text(input) +
                            " and output " + shape_text(output));
   }
-  LOWTIDE_RETURN_IF_ERROR(check_float_bias(context, 3, output[3]));
+  LOWTIDE_RETURN_IF_ERROR(check_float_bias(context, how.bias, output[3]));
   constexpr std::int64_t kMost = std::int64_t{1} << 16;
-  const std::int64_t row_stride = context.option("stride_h");
-  const std::int64_t column_stride = context.option("stride_w");
-  if (std::min(row_stride, column_stride) < 1 ||
-      std::max({row_stride, column_stride, weights[1], weights[2], input[1], input[2], output[1], output[2]}) > kMost) {
+  if (std::min(how.row_stride, how.column_stride) < 1 ||
+      std::max({how.row_stride, how.column_stride, weights[1], weights[2], input[1], input[2], output[1], output[2]}) >
+          kMost) {
     return context.invalid("its strides or its extents are out of range");
   }
-  const std::string_view padding = context.name_option("padding");
-  if (padding != "SAME" && padding != "VALID") return context.invalid("its padding is neither SAME nor VALID");
   const auto axis = [&](std::size_t at, std::int64_t stride) {
-    const std::int64_t before = transposed_padding(padding == "SAME", output[at], weights[at], stride);
+    const std::int64_t before = transposed_padding(how.is_same, output[at], weights[at], stride);
     return ConvolvedAxis{
         .input = input[at], .output = output[at], .window = {.taps = weights[at], .stride = stride, .before = before}};
   };
   return call_transposed(context, {.batches = input[0],
-                                   .rows = axis(1, row_stride),
-                                   .columns = axis(2, column_stride),
-                                   .input = kInput,
-                                   .bias = 3});
+                                   .rows = axis(1, how.row_stride),
+                                   .columns = axis(2, how.column_stride),
+                                   .input = how.input,
+                                   .bias = how.bias});
+}
+
+Result<void> add_float_transpose_conv(OperatorContext& context) {
+  const std::string_view padding = context.name_option("padding");
+  if (padding != "SAME" && padding != "VALID") return context.invalid("its padding is neither SAME nor VALID");
+  return add_transposed(context, {.row_stride = context.option("stride_h"),
+                                  .column_stride = context.option("stride_w"),
+                                  .is_same = padding == "SAME"});
+}
+
+// An operator of MediaPipe. Its options are three integers: 1 for SAME or 2 for VALID, and the strides of columns and
+// rows.
+Result<void> add_transpose_bias(OperatorContext& context) {
+  const std::string_view options = context.custom_options();
+  std::array<std::int32_t, 3> numbers = {};
+  if (options.size() < sizeof(numbers)) return context.invalid("its options have fewer than 12 bytes");
+  std::ranges::copy(options.substr(0, sizeof(numbers)), reinterpret_cast<char*>(numbers.data()));
+  if (numbers[0] != 1 && numbers[0] != 2) return context.invalid("its padding is neither SAME nor VALID");
+  return add_transposed(
+      context,
+      {.input = 0, .bias = 2, .row_stride = numbers[2], .column_stride = numbers[1], .is_same = numbers[0] == 1});
 }
 
 }  // namespace
 
 std::vector<OperatorRow> float_convolution_rows() {
   return {{"CONV_2D", 2, 1, &add_float_convolution, {float32}},
+          {"Convolution2DTransposeBias", 3, 1, &add_transpose_bias, {float32}, 0, true},
           {"DEPTHWISE_CONV_2D", 2, 1, &add_float_depthwise, {float32}},
           {"FULLY_CONNECTED", 2, 1, &add_float_fully_connected, {float32}},
           {"TRANSPOSE_CONV", 3, 1, &add_float_transpose_conv, {float32}, 2}};

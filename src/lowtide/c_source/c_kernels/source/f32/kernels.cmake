@@ -3,7 +3,8 @@
 
 # The kernels on f32. Those of elements are made of a template and a row here.
 list(APPEND kernels
-  f32/move_f32.c f32/pick.c f32/scale_f32.c f32/normalize_f32.c f32/l2_normalize_f32.c f32/softmax_f32.c f32/log_softmax_f32.c
+  f32/move_f32.c f32/pick.c f32/scale_f32.c f32/normalize_f32.c f32/l2_normalize_f32.c
+  f32/softmax_f32.c f32/log_softmax_f32.c
   f32/max_pool_2d_f32.c f32/average_pool_2d_f32.c f32/conv_2d_f32.c f32/conv_transpose_2d_f32.c f32/matmul_f32.c
   f32/resize_2d_f32.c)
 
