@@ -10,15 +10,15 @@ import files
 import floating
 import numpy as np
 import single
-from schema import FLOAT32
+from schema import BOOL, FLOAT32
 
 
 class Floats(build.Builder):
     """A builder of models whose tensors are all floats."""
 
-    def model_of(self, name, inputs, shape, **options):
+    def model_of(self, name, inputs, shape, kind=FLOAT32, **options):
         """The bytes of a model of one operator. inputs: numbers of tensors."""
-        result = self.tensor(shape, FLOAT32)
+        result = self.tensor(shape, kind)
         self.emit(name, inputs, [result], **options)
         self.graph.outputs = [result]
         return files.write(self.model)
@@ -83,6 +83,28 @@ def batch_to_space(net, draw):
     return net.model_of("BATCH_TO_SPACE_ND", [x.tensor, net.integers(block), net.integers(around)], (1, *wide, 3))
 
 
+def batch_matmul(net, draw):
+    rows, inner, columns = (draw.number(1, 9) for _ in range(3))
+    batches = draw.choice([(), (3,), (2, 3)])
+    flips = draw.chance(0.3), draw.chance(0.5)
+    first, second = ((*batches, *(shape[::-1] if flip else shape))
+                     for shape, flip in zip([(rows, inner), (inner, columns)], flips))
+    x, y = net.float_input(first), net.float_input(second)
+    return net.model_of("BATCH_MATMUL", [x.tensor, y.tensor], (*batches, rows, columns), adj_x=flips[0],
+                        adj_y=flips[1])
+
+
+def comparison(name):
+    """A model whose output is BOOL, of operands that are equal in some places."""
+    def make(net, draw):
+        shape = draw.image()
+        floor = net.tensor(shape, FLOAT32)
+        net.emit("FLOOR", [net.float_input(shape).tensor], [floor])
+        other = net.tensor(shape[3:], FLOAT32, data=net.generator.integers(-2, 3, shape[3:]).astype(np.float32))
+        return net.model_of(name, draw.choice([[floor, other], [other, floor]]), shape, BOOL)
+    return make
+
+
 def broadcast_to(net, draw):
     shape = draw.image()
     smaller = draw.choice([shape[1:], shape[3:], (1, shape[1], 1, shape[3])])
@@ -118,7 +140,11 @@ MAKERS = {name: of_integers(name) for name in single.OPERATORS
     name: of_floats(name, one) for name, one in
     {"DIV": divide, "L2_NORMALIZATION": normalize, "DEPTH_TO_SPACE": depth_to_space, "SPACE_TO_DEPTH": space_to_depth,
      "GATHER": gather, "SPACE_TO_BATCH_ND": space_to_batch, "BATCH_TO_SPACE_ND": batch_to_space,
-     "BROADCAST_TO": broadcast_to, "REVERSE_V2": reverse}.items()}
+     "BROADCAST_TO": broadcast_to, "REVERSE_V2": reverse, "BATCH_MATMUL": batch_matmul}.items()}
+
+
+COMPARISONS = {name: of_floats(name, comparison(name)) for name in
+               ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")}
 
 
 def make(name, seed):

@@ -43,6 +43,7 @@ TABLES = {
     "Sub": [FUSED, ("pot_scale", "?", True)],
     "Mul": [FUSED], "Div": [FUSED], "L2Norm": [FUSED], "BatchToSpaceND": [], "SpaceToBatchND": [],
     "SpaceToDepth": [("block_size", "i")], "DepthToSpace": [("block_size", "i")],
+    "BatchMatMul": [("adj_x", "?"), ("adj_y", "?"), ("asymmetric", "?")],
     "Gather": [("axis", "i"), ("batch_dims", "i")],
     "ResizeBilinear": [None, None, ("align_corners", "?"), ("half_pixel", "?")],
     "ResizeNearestNeighbor": [("align_corners", "?"), ("half_pixel", "?")],
@@ -77,7 +78,8 @@ UNION = {1: "Conv2D", 2: "DepthwiseConv2D", 5: "Pool2D", 6: "SVDF", 8: "FullyCon
          39: "MaximumMinimum", 41: "Less", 43: "PadV2", 48: "Slice", 49: "TransposeConv", 52: "ExpandDims", 59: "Pack",
          64: "Unpack", 71: "UnidirectionalSequenceLSTM", 74: "ResizeNearestNeighbor", 75: "LeakyRelu",
          76: "SquaredDifference", 77: "MirrorPad", 78: "Abs", 79: "SplitV", 82: "AddN", 89: "Quantize", 91: "HardSwish",
-         92: "If", 93: "While", 94: "DepthToSpace", 103: "CallOnce", 111: "VarHandle", 112: "ReadVariable",
+         92: "If", 93: "While", 94: "DepthToSpace",
+         101: "BatchMatMul", 103: "CallOnce", 111: "VarHandle", 112: "ReadVariable",
          113: "AssignVariable"}
 UNION_CODES = {name: code for code, name in UNION.items()}
 
@@ -102,6 +104,8 @@ OPERATORS = {
     "WHILE": (119, "While"), "CALL_ONCE": (129, "CallOnce"), "VAR_HANDLE": (142, "VarHandle"),
     "READ_VARIABLE": (143, "ReadVariable"), "ASSIGN_VARIABLE": (144, "AssignVariable"),
     # Those that tests use on floats alone.
+    "BATCH_MATMUL": (126, "BatchMatMul"), "GREATER": (61, None), "GREATER_EQUAL": (62, None),
+    "LESS_EQUAL": (63, None), "EQUAL": (71, None), "NOT_EQUAL": (72, None),
     "DEPTH_TO_SPACE": (5, "DepthToSpace"), "SPACE_TO_DEPTH": (26, "SpaceToDepth"), "GATHER": (36, "Gather"),
     "BATCH_TO_SPACE_ND": (37, "BatchToSpaceND"), "SPACE_TO_BATCH_ND": (38, "SpaceToBatchND"),
     "REVERSE_V2": (105, None), "BROADCAST_TO": (130, None),

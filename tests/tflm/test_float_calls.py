@@ -48,6 +48,12 @@ def test_floats_have_the_results_of_the_runtime(name, program, runtime):
     assert all(isinstance(one, float) and one <= TOLERANCE for one in distances), distances
 
 
+@pytest.mark.parametrize("name", float_single.COMPARISONS)
+def test_comparisons_have_the_bits_of_the_runtime(name, program, runtime):
+    models = [float_single.COMPARISONS[name](seed) for seed in range(CASES)]
+    assert calls.compare(program, runtime, models) == [None] * CASES
+
+
 def test_another_number_is_found(program, runtime):
     data = float_single.make("CONV_2D", 1)
     result = runtime.run(data, runs=1)

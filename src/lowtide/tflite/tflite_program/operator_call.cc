@@ -24,7 +24,7 @@ const std::vector<OperatorRow>& all_rows() {
     for (const auto& family :
          {convolution_rows(), pool_rows(), shape_rows(), softmax_rows(), binary_rows(), lookup_rows(), movement_rows(),
           reduction_rows(), resize_rows(), memory_rows(), float_convolution_rows(), float_element_rows(),
-          float_reduction_rows(), float_window_rows(), rearrangement_rows()}) {
+          float_reduction_rows(), float_window_rows(), float_product_rows(), rearrangement_rows()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     std::stable_sort(all.begin(), all.end(),

@@ -28,6 +28,7 @@ struct OperatorRow {
 [[nodiscard]] std::vector<OperatorRow> lookup_rows();             // one operand, element by element
 [[nodiscard]] std::vector<OperatorRow> float_convolution_rows();  // on f32, as the next ones
 [[nodiscard]] std::vector<OperatorRow> float_element_rows();
+[[nodiscard]] std::vector<OperatorRow> float_product_rows();    // of matrices, and comparisons
 [[nodiscard]] std::vector<OperatorRow> float_reduction_rows();  // and operators on rows, such as SOFTMAX
 [[nodiscard]] std::vector<OperatorRow> float_window_rows();     // pools and interpolation
 [[nodiscard]] std::vector<OperatorRow> movement_rows();         // parts of tensors, padding, transposes
