@@ -22,6 +22,7 @@ import record
 sys.path.insert(0, str(record.ROOT / "tests/tflm"))
 sys.path.insert(0, str(record.ROOT / "tests/c_run"))
 import exported
+import library_stack
 import runtime as runtimes
 
 TIMED = """
@@ -68,7 +69,9 @@ def row_of(given, path, runtime):
             name = case.report["name"]
             program = case.link("mps2-an385")
             row["arena_linked"] = exported.sections(program)[".arena"]
-            row["stack"] = exported.deepest_chains(case.folder / "model.c", [f"{name}_run"], "-O2")[f"{name}_run"]
+            graph = exported.CallGraph(case.folder / "model.c", "mps2-an385", "-O2")
+            library = library_stack.measured(tuple(graph.library), "mps2-an385")
+            row["stack"] = graph.deepest(f"{name}_run", library)
             compiled = case.folder / "model.o"
             exported.call(exported.ARM + "gcc", "-mcpu=cortex-m3", "-mthumb", "-std=c99", "-O2", "-c",
                           case.folder / "model.c", "-o", compiled)

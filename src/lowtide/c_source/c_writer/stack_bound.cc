@@ -19,10 +19,10 @@ struct KernelStack {
 };
 // clang-format off
 constexpr auto kKernels = std::to_array<KernelStack>({
-    {"average_pool_2d_i8", Bytes(144)}, {"conv_2d_f32", Bytes(736)}, {"conv_2d_i8", Bytes(240)}, {"copy", Bytes(64)},
+    {"average_pool_2d_i8", Bytes(144)}, {"conv_2d_f32", Bytes(736)}, {"conv_2d_i8", Bytes(336)}, {"copy", Bytes(64)},
     {"conv_2d_nhwc_f32", Bytes(736)}, {"cos_f32", Bytes(592)},
     {"depthwise_conv_2d_i8", Bytes(272)}, {"depthwise_conv_2d_nhwc_f32", Bytes(400)}, {"fill", Bytes(64)},
-    {"fully_connected_i8", Bytes(160)},
+    {"fully_connected_i8", Bytes(272)},
     {"matmul_f32", Bytes(560)}, {"max_pool_2d_i8", Bytes(128)}, {"move", Bytes(128)}, {"sin_f32", Bytes(592)},
     {"softmax_i8", Bytes(160)}, {"softmax_i8_i16", Bytes(160)}, {"tan_f32", Bytes(592)},
 });

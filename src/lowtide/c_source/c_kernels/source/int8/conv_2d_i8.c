@@ -1,6 +1,6 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
-// uses: add clamp scale dot_i8 first_tap end_tap
+// uses: add clamp scale dot_i8 dot_4_i8 first_tap end_tap
 // null: bias
 
 // A convolution. The weights are [output channel][row][column][input channel of the group].
@@ -50,22 +50,30 @@ static void lowtide_conv_2d_i8(const struct lowtide_conv_2d_i8 *p, const int8_t 
         const int32_t pixel = (y + first_row * p->row_dilation) * p->input_columns + x + first * p->column_dilation;
         const int8_t *corner = input + pixel * p->input_channels;
         const int8_t *taps = weights + (first_row * p->window_columns + first) * depth;
-        for (int32_t channel = 0; channel < p->output_channels; ++channel) {
+        for (int32_t channel = 0; channel < p->output_channels;) {
+          const int32_t count = p->groups == 1 && channel + 4 <= p->output_channels ? 4 : 1;
           const int8_t *from = p->groups == 1 ? corner : corner + channel / filters * depth;
           const int8_t *tap = taps;
-          int32_t sum = bias ? bias[channel] : 0;
+          int32_t sums[4];
+          for (int32_t i = 0; i < count; ++i) sums[i] = bias ? bias[channel + i] : 0;
           for (int32_t i = first_row; i < end_row; ++i) {
             for (int32_t j = 0; j < runs; ++j) {
               const int8_t *pixels = from + j * p->column_dilation * p->input_channels;
-              sum = lowtide_add(sum, lowtide_dot_i8(tap + j * depth, pixels, run, -p->input_zero_point));
+              if (count == 4) {
+                lowtide_dot_4_i8(tap + j * depth, filter, pixels, run, -p->input_zero_point, sums);
+              } else {
+                sums[0] = lowtide_add(sums[0], lowtide_dot_i8(tap + j * depth, pixels, run, -p->input_zero_point));
+              }
             }
             tap += p->window_columns * depth;
             from += input_row;
           }
-          taps += filter;
-          const int32_t k = p->per_channel ? channel : 0;
-          sum = lowtide_add(lowtide_scale(sum, multipliers[k], shifts[k]), p->output_zero_point);
-          *output++ = (int8_t)lowtide_clamp(sum, p->lowest, p->highest);
+          taps += count * filter;
+          for (int32_t i = 0; i < count; ++i, ++channel) {
+            const int32_t k = p->per_channel ? channel : 0;
+            const int32_t sum = lowtide_add(lowtide_scale(sums[i], multipliers[k], shifts[k]), p->output_zero_point);
+            *output++ = (int8_t)lowtide_clamp(sum, p->lowest, p->highest);
+          }
         }
       }
     }

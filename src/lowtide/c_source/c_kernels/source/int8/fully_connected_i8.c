@@ -1,6 +1,6 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
-// uses: add clamp scale dot_i8
+// uses: add clamp scale dot_i8 dot_4_i8
 // null: bias
 
 // Products of each row of the input with the weights, which are [unit][depth].
@@ -26,17 +26,25 @@ static void lowtide_fully_connected_i8(const struct lowtide_fully_connected_i8 *
       for (int32_t i = 0; i < p->depth; ++i) correction += (uint32_t)(input[i] - p->input_zero_point);
       correction *= (uint32_t)-p->weights_zero_point;
     }
-    for (int32_t unit = 0; unit < p->units; ++unit) {
-      const int32_t k = p->per_channel ? unit : 0;
-      int32_t sum = lowtide_add((int32_t)correction, bias ? bias[unit] : 0);
+    for (int32_t unit = 0; unit < p->units;) {
+      const int32_t units = unit + 4 <= p->units ? 4 : 1;
+      int32_t sums[4];
+      for (int32_t i = 0; i < units; ++i) sums[i] = lowtide_add((int32_t)correction, bias ? bias[unit + i] : 0);
       const int8_t *filter = weights + unit * p->depth;
       for (int32_t at = 0; at < p->depth;) {
         const int32_t count = p->depth - at < most ? p->depth - at : most;
-        sum = lowtide_add(sum, lowtide_dot_i8(filter + at, input + at, count, -p->input_zero_point));
+        if (units == 4) {
+          lowtide_dot_4_i8(filter + at, p->depth, input + at, count, -p->input_zero_point, sums);
+        } else {
+          sums[0] = lowtide_add(sums[0], lowtide_dot_i8(filter + at, input + at, count, -p->input_zero_point));
+        }
         at += count;
       }
-      sum = lowtide_add(lowtide_scale(sum, multipliers[k], shifts[k]), p->output_zero_point);
-      *output++ = (int8_t)lowtide_clamp(sum, p->lowest, p->highest);
+      for (int32_t i = 0; i < units; ++i, ++unit) {
+        const int32_t k = p->per_channel ? unit : 0;
+        const int32_t sum = lowtide_add(lowtide_scale(sums[i], multipliers[k], shifts[k]), p->output_zero_point);
+        *output++ = (int8_t)lowtide_clamp(sum, p->lowest, p->highest);
+      }
     }
     input += p->depth;
   }
