@@ -44,6 +44,10 @@ class Help(ProgramTest):
         for command in self.commands():
             self.assertEqual(self.expect(DONE, command, "--help").stdout, self.expect(DONE, "help", command).stdout)
 
+    def test_run_says_what_it_runs(self):
+        shown = self.expect(DONE, "run", "--help", environment=WIDE).stdout
+        self.assertRegex(shown, r"\n  MODEL  +an? .*, or what 'lowtide prepare' wrote\n")
+
     def test_every_command_has_two_examples_and_all_of_them_run(self):
         os.symlink(PROGRAM, self.folder / "lowtide")
         (self.folder / ".local/share/bash-completion/completions").mkdir(parents=True)

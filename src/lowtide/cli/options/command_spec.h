@@ -33,7 +33,7 @@ struct OptionSpec {
 
 struct PositionalSpec {
   std::string_view name;  // "MODEL"
-  std::string_view summary;
+  std::string summary;
   ArgumentKind kind = ArgumentKind::file;
   std::vector<std::string> choices = {};
   bool is_optional = false;

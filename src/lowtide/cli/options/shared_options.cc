@@ -35,7 +35,7 @@ void drop_options(const std::vector<std::string_view>& names, CommandSpec& comma
 
 }  // namespace
 
-PositionalSpec model_positional() { return {.name = "MODEL", .summary = files_of_models()}; }
+PositionalSpec model_positional() { return {.name = "MODEL", .summary = std::string(files_of_models())}; }
 
 OptionSpec dim_option() {
   return {
