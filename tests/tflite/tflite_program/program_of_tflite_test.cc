@@ -138,6 +138,37 @@ TEST(ProgramOfTflite, VariablesAreStatesBehindTheRest) {
   EXPECT_EQ(state.initial, std::string(32, '\x80'));
 }
 
+TEST(ProgramOfTflite, EqualConstantsAreOne) {
+  const CProgram program =
+      made_of(build({.subgraphs = {{.tensors = {scores("x", {1, 8}), scores("y", {1, 8}), scores("z", {1, 8})},
+                                    .operators = {{"SOFTMAX", {0}, {1}}, {"SOFTMAX", {1}, {2}}},
+                                    .inputs = {0},
+                                    .outputs = {2}}}}))
+          ->program;
+  ASSERT_THAT(program.calls, SizeIs(2));
+  // Both calls have the same table of exponentials.
+  EXPECT_THAT(program.constants, SizeIs(1));
+}
+
+TEST(ProgramOfTflite, AnOutputThatIsAConstantIsCopied) {
+  BuiltTensor constant = scores("c", {1, 4});
+  constant.data = "\x01\x02\x03\x04";
+  const Result<ProgramOfTflite> made =
+      made_of(build({.subgraphs = {{.tensors = {scores("x", {1, 4}), scores("y", {1, 4}), constant},
+                                    .operators = {{"SOFTMAX", {0}, {1}}},
+                                    .inputs = {0},
+                                    .outputs = {2, 1}}}}));
+  ASSERT_TRUE(made.ok()) << made.error().describe();
+  const CProgram& program = made->program;
+  ASSERT_THAT(program.calls, SizeIs(2));
+  EXPECT_EQ(program.calls.back().kernel, "copy");
+  const CTensor& copy = program.tensors[program.outputs.front().tensor];
+  EXPECT_EQ(copy.offset + Bytes(16), Offset() + program.arena);  // 4 bytes, rounded up
+  EXPECT_EQ(made->bound, program.arena);
+  const CTensor& other = program.tensors[program.outputs.back().tensor];
+  EXPECT_EQ(other.lifespan.end, 2);  // still there after the copy
+}
+
 // A variable that begins with `first`, is read, and becomes the result of SOFTMAX.
 BuiltModel with_variable(const std::string& first, std::vector<tflite_tests::BuiltOperator> once) {
   const BuiltTensor handle = {"handle", {1}, TfliteType::resource};
@@ -291,17 +322,6 @@ TEST(ProgramOfTflite, RefusesOperatorsOfOneTypeInOneLine) {
             "  'Sparkle', operator 0 of subgraph 0 and 1 more: C source has no kernel for it\n"
             "  'Glitter', operator 1 of subgraph 0: C source has no kernel for it\n"
             "TensorFlow Lite Micro may have kernels for all of it; lowtide plan --tflm plans its memory");
-}
-
-TEST(ProgramOfTflite, RefusesOutputsThatAreConstants) {
-  const Result<ProgramOfTflite> made =
-      made_of(build({.tensors = {scores("x", {1, 64}), scores("y", {1, 64}), shape_of({1, 64})},
-                     .operators = {{"SOFTMAX", {0}, {1}}},
-                     .inputs = {0},
-                     .outputs = {1, 2}}));
-  ASSERT_FALSE(made.ok());
-  EXPECT_EQ(made.error().code, ErrorCode::unsupported);
-  EXPECT_THAT(made.error().message, HasSubstr("'shape' is a constant"));
 }
 
 }  // namespace

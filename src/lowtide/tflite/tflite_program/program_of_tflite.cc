@@ -25,6 +25,7 @@
 #include "lowtide/tflite/tflite_program/refusals.h"
 #include "lowtide/tflite/tflite_program/resource_variables.h"
 #include "lowtide/tflite/tflite_program/tensor_facts.h"
+#include "lowtide/tflite/tflite_program/used_constants.h"
 
 namespace lowtide {
 namespace tflite_program_internal {
@@ -98,21 +99,21 @@ class Making {
     add_calls(plan);
     LOWTIDE_RETURN_IF_ERROR(add_tensors(plan));
     LOWTIDE_RETURN_IF_ERROR(add_ports());
-    keep_used_constants();
+    keep_used_constants(tensor_constants_, program_);
     return ProgramOfTflite{.program = std::move(program_), .bound = plan.bound + (program_.arena - plan.arena)};
   }
 
  private:
   // The operand of each tensor: a constant, or the number of the tensor in the file until add_tensors().
-  std::vector<COperand> operands_of_tensors(std::vector<std::string>& without_type) {
-    std::vector<COperand> operands(main_.tensors.size());
+  void make_operands(std::vector<std::string>& without_type) {
+    operands_.resize(main_.tensors.size());
     for (std::size_t at = 0; at < main_.tensors.size(); ++at) {
       const TfliteTensor& tensor = main_.tensors[at];
       const std::optional<CType> type = c_type(tensor.type);
       if (folded_.contents[at] && !type) {
         without_type[at] = "C source has no constants of type " + std::string(to_string(tensor.type));
       } else if (folded_.contents[at]) {
-        operands[at] = CConstantIndex{program_.constants.size()};
+        operands_[at] = CConstantIndex{program_.constants.size()};
         program_.constants.push_back(
             {.name = tensor.name, .type = *type, .shape = tensor.shape, .bytes = *folded_.contents[at]});
       } else if (is_constant(model_, tensor)) {
@@ -121,16 +122,15 @@ class Making {
           without_type[at] = constant.error().message;
           continue;
         }
-        operands[at] = CConstantIndex{program_.constants.size()};
+        operands_[at] = CConstantIndex{program_.constants.size()};
         program_.constants.push_back(*std::move(constant));
       } else {
         // Variables have numbers behind those of the tensors.
         const std::optional<std::size_t> variable = resources_.of_tensor[at];
-        operands[at] = CTensorIndex{variable ? main_.tensors.size() + *variable : at};
+        operands_[at] = CTensorIndex{variable ? main_.tensors.size() + *variable : at};
       }
     }
     tensor_constants_ = program_.constants.size();
-    return operands;
   }
 
   // Copies from and to variables, and what operator_call.h knows.
@@ -175,14 +175,14 @@ class Making {
   // Errors: those of all operators together.
   Result<void> make_calls() {
     std::vector<std::string> without_type(main_.tensors.size());
-    const std::vector<COperand> operands = operands_of_tensors(without_type);
+    make_operands(without_type);
     Refusals refused;
     for (const std::uint32_t op : folded_.kept) {
       std::string why;
       for (const std::optional<std::uint32_t>& input : main_.operators[op].inputs) {
         if (input && !without_type[*input].empty()) why = without_type[*input];
       }
-      Result<std::vector<CCall>> calls = calls_of(op, operands);
+      Result<std::vector<CCall>> calls = calls_of(op, operands_);
       if (!calls) {
         refused.add(main_.operators[op].type, op, calls.error());
       } else if (!why.empty()) {
@@ -319,16 +319,39 @@ class Making {
     return used;
   }
 
+  // An output that is a constant is copied to a place behind all else.
+  void add_constant_output(std::uint32_t number) {
+    const auto* constant = std::get_if<CConstantIndex>(&operands_[number]);
+    if (constant == nullptr) return;
+    const Result<CTensor> made = tensor_of(number);
+    if (!made) return;
+    const auto calls = static_cast<std::int64_t>(program_.calls.size());
+    for (CTensor& tensor : program_.tensors) {
+      if (tensor.lifespan.end == calls) ++tensor.lifespan.end;
+    }
+    CTensor tensor = *made;
+    tensor.lifespan = {calls, calls + 1};
+    tensor.offset = Offset() + program_.arena;
+    program_.arena += round_up(tensor.size, kCAlignment);
+    index_of_[number] = program_.tensors.size();
+    program_.calls.push_back({.kernel = std::string(kCopy),
+                              .parameters = {{"bytes", static_cast<std::int32_t>(tensor.size.count())}},
+                              .operands = {*constant, CTensorIndex{program_.tensors.size()}},
+                              .origin = "copy of " + quoted(tensor.name, 60)});
+    program_.tensors.push_back(std::move(tensor));
+  }
+
   using Names = std::vector<std::pair<std::string, std::uint32_t>>;
 
   Result<std::vector<CPort>> ports_of(const std::vector<std::uint32_t>& numbers, const Names& names,
-                                      const std::string& what) const {
+                                      const std::string& what) {
     std::map<std::uint32_t, std::string_view> name_of;
     for (const auto& [name, tensor] : names) name_of[tensor] = name;
     std::vector<CPort> ports;
     for (const std::uint32_t number : numbers) {
       const auto known = name_of.find(number);
       std::string name(known != name_of.end() ? known->second : main_.tensors[number].name);
+      if (!index_of_[number] && what == "output") add_constant_output(number);
       if (!index_of_[number]) {
         return Error{ErrorCode::unsupported,
                      what + " " + quoted(name, 60) + " is a constant, which C source cannot have", "subgraph 0"};
@@ -346,39 +369,13 @@ class Making {
     return {};
   }
 
-  // "weights of CONV_2D 3 (conv1)": what the first call that reads it takes it for.
-  void rename(CConstant& constant, const CCall& call, std::size_t operand) const {
-    const std::string op = call.origin.substr(0, call.origin.find(" ("));
-    const std::string name = std::string(find_c_kernel(call.kernel)->pointers[operand].name) + " of " + op;
-    constant.name = constant.name.empty() ? name : name + " (" + constant.name + ")";
-  }
-
-  // Calls do not pass what their parameters state, such as the shape of a RESHAPE.
-  void keep_used_constants() {
-    std::vector<std::optional<std::size_t>> kept(program_.constants.size());
-    std::vector<CConstant> constants;
-    for (CCall& call : program_.calls) {
-      for (std::size_t at = 0; at < call.operands.size(); ++at) {
-        auto* constant = std::get_if<CConstantIndex>(&call.operands[at]);
-        if (constant == nullptr) continue;
-        std::optional<std::size_t>& index = kept[constant->value];
-        if (!index) {
-          index = constants.size();
-          constants.push_back(std::move(program_.constants[constant->value]));
-          if (constant->value < tensor_constants_) rename(constants.back(), call, at);
-        }
-        constant->value = *index;
-      }
-    }
-    program_.constants = std::move(constants);
-  }
-
   const TfliteModel& model_;
   const std::string_view bytes_;
   const ProgramOfTfliteOptions& options_;
   const TfliteSubgraph& main_;
   ResourceVariables resources_;
   FoldedConstants folded_;
+  std::vector<COperand> operands_;                    // per tensor of the file
   std::size_t tensor_constants_ = 0;                  // the first constants are tensors of the file
   std::vector<std::vector<CCall>> calls_;             // per kept operator
   std::vector<Bytes> scratch_;                        // per kept operator
