@@ -353,7 +353,8 @@ def special(net):
                net.node("LeakyRelu", value, alpha=0.1), net.node("Pow", value, net.constant(np.float32(0.5))),
                net.node("Gemm", net.input([2, 3]), net.weights(3, 2), net.constant(np.full(2, np.inf, np.float32)),
                         beta=0.0)]
-    for kind in ("Abs", "Ceil", "Elu", "Exp", "Floor", "Log", "Neg", "Reciprocal", "Relu", "Sign", "Sqrt", "Tanh"):
+    for kind in ("Abs", "Ceil", "Elu", "Exp", "Floor", "Log", "Neg", "Reciprocal", "Relu", "Sign", "Sqrt", "Tanh",
+                 "HardSigmoid", "HardSwish", "Sigmoid", "Softplus"):
         results.append(net.node(kind, value))
     for kind in ("Max", "Min", "Add", "Mul", "Div"):
         results.append(net.node(kind, value, net.constant(SPECIAL[::-1].copy())))

@@ -53,10 +53,10 @@ class Export(ProgramTest):
         self.expect(DONE, "export", "kws.tflite", "-o", "out", "--name", "Word2")
         self.assertIn("void Word2_run(void);", self.text("model.h"))
         self.assertIn("#define WORD2_ARENA_BYTES", self.text("model.h"))
-        for name in ("2x", "", "a-b"):
+        for name in ("2x", "", "a-b", "a" * 101):
             result = self.expect(USAGE, "export", "kws.tflite", "-o", "other", "--name", name)
             self.assertIn("'--name' must be a letter, followed by letters, digits and underscores", result.stderr)
-            self.assertIn(f"not '{name}'", result.stderr)
+            self.assertIn(f"not '{name[:20]}", result.stderr)
         self.assertFalse((self.folder / "other").exists())
 
     def test_weights_may_be_a_blob(self):
@@ -155,6 +155,13 @@ class Export(ProgramTest):
     def export_text(self, model, folder):
         self.expect(DONE, "export", model, "-o", folder)
         return self.text("model.c", folder)
+
+    def test_json_says_what_exceeds_a_budget(self):
+        report = self.json(NO, "export", "kws.tflite", "-o", "out", "--budget", str(ARENA - 1))
+        self.assertEqual((report["arena_bytes"], report["budget_bytes"], report["fits"]), (ARENA, ARENA - 1, False))
+        self.assertEqual(report["files"], [])
+        self.assertFalse((self.folder / "out").exists())
+        self.assertTrue(self.json(DONE, "export", "kws.tflite", "-o", "out", "--budget", str(ARENA))["fits"])
 
     def test_operators_without_a_kernel_are_named(self):
         self.write("lstm.tflite", (MODELS / "trained_lstm_int8.tflite").read_bytes())

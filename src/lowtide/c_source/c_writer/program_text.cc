@@ -224,15 +224,17 @@ std::string function_definitions(const SourceFacts& facts) {
 std::string program_text(const SourceFacts& facts) {
   std::string text =
       block_comment({"The kernels and the run of " + facts.prefix + ", written by " + facts.options.tool + "."});
+  const std::string functions = function_definitions(facts);
+  const bool uses_arena = functions.find(facts.prefix + "_arena.") != std::string::npos;
   text += define_text(facts, "IMPLEMENTATION", "") + "#include \"model.h\"\n\n" + kernels_text(facts.program) +
-          arena_definition(facts);
+          (uses_arena ? arena_definition(facts) : "");
   if (facts.options.weights_as_blob && !facts.options.reentrant) {
     text += "static const uint8_t *" + facts.prefix + "_weights;\n\n";
   }
   for (std::size_t at = 0; at < facts.program.calls.size(); ++at) {
     text += parameters_text(facts.program.calls[at], at);
   }
-  return text + "\n" + state_helpers(facts) + function_definitions(facts);
+  return text + "\n" + state_helpers(facts) + functions;
 }
 
 }  // namespace lowtide::c_writer_internal

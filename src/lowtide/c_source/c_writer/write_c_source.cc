@@ -51,7 +51,8 @@ Result<void> check_program(const CProgram& program) {
 }  // namespace
 
 bool is_c_prefix(std::string_view name) {
-  return !name.empty() && is_letter(name.front()) &&
+  constexpr std::size_t kMostLetters = 100;
+  return !name.empty() && name.size() <= kMostLetters && is_letter(name.front()) &&
          std::ranges::all_of(name, [](char one) { return is_letter(one) || (one >= '0' && one <= '9') || one == '_'; });
 }
 

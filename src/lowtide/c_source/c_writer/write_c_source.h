@@ -39,7 +39,7 @@ struct CSource {
 // A line of model_h with weights_as_blob, near its begin. No name of a model can make it.
 inline constexpr std::string_view kBlobLine = "\n * The constants are in weights.bin.\n";
 
-// Whether a text can begin the names of symbols: a letter, then letters, digits and underscores.
+// Whether a text can begin the names of symbols: a letter, then letters, digits and underscores, 100 in all at most.
 [[nodiscard]] bool is_c_prefix(std::string_view name);
 
 // Writes a program as C source. The same program and options give the same bytes. O(size of the result + tensors).

@@ -95,6 +95,9 @@ struct Export {
   const std::string& path;
   const std::string& folder;
   std::optional<Bytes> stack;
+  std::optional<Bytes> budget;
+
+  [[nodiscard]] bool fits() const { return !budget || model.program.arena <= *budget; }
 };
 
 StyledText text_of_export(const Export& done) {
@@ -120,13 +123,17 @@ Json json_of_export(const Export& done) {
   json["name"] = done.source.name;
   json["arena_bytes"] = program.arena.count();
   json["bound_bytes"] = done.model.bound.count();
+  json["budget_bytes"] = done.budget ? Json(done.budget->count()) : Json();
+  json["fits"] = done.fits();
   json["proven_optimal"] = program.arena == done.model.bound;
   json["weights_bytes"] = done.source.weights.count();
   json["stack_bytes"] = done.stack ? Json(done.stack->count()) : Json();
   json["calls"] = program.calls.size();
   json["kernels"] = done.source.kernels;
   json["files"] = Json::array();
-  for (const FileInFolder& file : done.files) json["files"].push_back(file.name);
+  if (done.fits()) {
+    for (const FileInFolder& file : done.files) json["files"].push_back(file.name);
+  }
   return json;
 }
 
@@ -161,8 +168,10 @@ ExitCode run_export(const Arguments& arguments, Console& console) {
   if (is_stdout(*folder)) stop_usage("the files cannot go to stdout; name a folder");
   const std::optional<std::string> name = arguments.value("--name");
   if (name && !is_c_prefix(*name)) {
-    stop_usage("'--name' must be a letter, followed by letters, digits and underscores, such as kws, not " +
-               quoted(*name, 60));
+    stop_usage(
+        "'--name' must be a letter, followed by letters, digits and underscores, at most 100 in all, such as kws, "
+        "not " +
+        quoted(*name, 60));
   }
   CSourceOptions options{.name = name.value_or(""),
                          .reentrant = arguments.has("--reentrant"),
@@ -174,19 +183,20 @@ ExitCode run_export(const Arguments& arguments, Console& console) {
   const Interrupt interrupt;
   const CModel model = read_c_model(arguments, path, interrupt, console);
   console.notes(model.notes);
-  if (options.budget && model.program.arena > *options.budget) {
-    console.error("the arena of " + shown_path(path) + " has " + format_bytes(model.program.arena) + ", " +
-                  format_bytes(model.program.arena - *options.budget) + " more than the budget");
-    return ExitCode::no;
-  }
   const CSource source = take(write_c_source(model.program, options), path);
   const std::vector<FileInFolder> files = files_of(source);
+  const Export done{model, source, files, path, *folder, stack_bound(model.program), options.budget};
+  if (!done.fits()) {
+    console.error("the arena of " + shown_path(path) + " has " + format_bytes(model.program.arena) + ", " +
+                  format_bytes(model.program.arena - *options.budget) + " more than the budget");
+    if (arguments.has("--json")) print_json(console, json_of_export(done));
+    return ExitCode::no;
+  }
   const std::optional<std::string> stale = stale_weights(*folder, options.weights_as_blob);
   make_folder(*folder);
   take(write_together(*folder, files));
   if (stale && std::remove(stale->c_str()) == 0)
     console.note("removed " + shown_path(*stale) + " of the export before");
-  const Export done{model, source, files, path, *folder, stack_bound(model.program)};
   if (arguments.has("--json")) {
     print_json(console, json_of_export(done));
   } else {

@@ -15,7 +15,7 @@ std::vector<OptionSpec> micro_plan_options() {
       {.name = "--tflm",
        .value = "FILE",
        .summary = "write a TFLite model again with an order and offsets for TensorFlow Lite Micro, which reads both "
-                  "from the file; only --kernels, --target and efforts have an effect then; - is stdout",
+                  "from the file; only --kernels, --target and efforts may be added; - is stdout",
        .kind = ArgumentKind::file},
       {.name = "--kernels",
        .value = "NAME",

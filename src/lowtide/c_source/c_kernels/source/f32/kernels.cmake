@@ -77,7 +77,8 @@ lowtide_make_with_number(swish_f32 "x / (1 + exp(-a * x))." "x / (1.0f + expf(-a
 lowtide_make_with_number(thresholded_relu_f32 "x where it is above a, and 0 elsewhere." "x > a ? x : 0.0f")
 lowtide_make_with_numbers(affine_f32 "a * x + b." "a * x + b")
 lowtide_make_with_numbers(clip_f32 "The nearest number from a to b." "(x < a ? a : x) > b ? b : (x < a ? a : x)")
-lowtide_make_with_numbers(hard_sigmoid_f32 "a * x + b, from 0 to 1." "fminf(fmaxf(a * x + b, 0.0f), 1.0f)")
+lowtide_make_with_numbers(hard_sigmoid_f32 "a * x + b, from 0 to 1."
+                          "a * x + b < 0.0f ? 0.0f : (a * x + b > 1.0f ? 1.0f : a * x + b)")
 lowtide_make_with_numbers(selu_f32 "b * x, or a * b * (exp(x) - 1) below 0." "x < 0.0f ? a * b * expm1f(x) : b * x")
 lowtide_make_with_numbers(shrink_f32 "x moved by a towards 0, and 0 where it is from -b to b."
                           "x < -b ? x + a : (x > b ? x - a : 0.0f)")
