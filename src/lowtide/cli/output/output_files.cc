@@ -82,8 +82,8 @@ void make_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (!error) return;
-  throw Stop(ExitCode::bad_input, "cannot make the folder " + shown_name(folder) + ": " + error.message() +
-                                      "; name another one");
+  throw Stop(ExitCode::bad_input,
+             "cannot make the folder " + shown_name(folder) + ": " + error.message() + "; name another one");
 }
 
 OutputFiles::OutputFiles(const std::vector<std::string>& destinations, const std::vector<std::string>& inputs,

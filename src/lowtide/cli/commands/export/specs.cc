@@ -3,6 +3,8 @@
 
 #include "lowtide/cli/commands/export/specs.h"
 
+#include <vector>
+
 #include "lowtide/cli/handlers.h"
 #include "lowtide/cli/options/shared_options.h"
 
@@ -18,6 +20,45 @@ OptionSpec kernels_option() {
               "on those with it, such as Cortex-M55. The program needs the header and the library",
           .kind = ArgumentKind::choice,
           .choices = {"lowtide", "cmsis-nn", "cmsis-nn-vector"}};
+}
+
+std::vector<OptionSpec> options() {
+  return {{.name = "--output",
+           .letter = "-o",
+           .value = "DIR",
+           .summary = "write the files into this folder, which is made if it is absent",
+           .kind = ArgumentKind::file},
+          {.name = "--name",
+           .value = "NAME",
+           .summary = "the begin of all names of functions and macros; default: made of the name of the file",
+           .kind = ArgumentKind::text},
+          {.name = "--reentrant",
+           .summary = "functions take a context with the arena, so that a program can have several of them"},
+          {.name = "--weights",
+           .value = "FORM",
+           .summary = "source: arrays in weights.c (the default); blob: the file weights.bin, whose address the "
+                      "program gives at run time",
+           .kind = ArgumentKind::choice,
+           .choices = {"source", "blob"}},
+          kernels_option(),
+          {.name = "--budget",
+           .value = "SIZE",
+           .summary = "the largest arena, such as 64KiB; exit code 1, and nothing is written, if it is larger",
+           .kind = ArgumentKind::text},
+          dim_option(),
+          shape_option(),
+          override_option(),
+          {.name = "--synthetic",
+           .value = "SEED",
+           .summary = "make up the constants of an ONNX model whose file is absent, from this number",
+           .kind = ArgumentKind::text},
+          {.name = "--force", .summary = "replace files of these names, whatever they are"},
+          order_effort_option(),
+          {.name = "--effort",
+           .value = "N",
+           .summary = "work units for the search over offsets, 0 for none; default 200000000 (a few seconds)",
+           .kind = ArgumentKind::text},
+          json_option()};
 }
 
 }  // namespace
@@ -36,43 +77,7 @@ CommandSpec export_command() {
           "Macros of model.h set attributes of the arena and of the constants, such as their sections, put the arena "
           "where the caller wants it, and stop the compiler if the arena exceeds a budget.",
       .positionals = {{.name = "MODEL", .summary = "the model: a TFLite file, or an ONNX file with tensors of f32"}},
-      .options = {{.name = "--output",
-                   .letter = "-o",
-                   .value = "DIR",
-                   .summary = "write the files into this folder, which is made if it is absent",
-                   .kind = ArgumentKind::file},
-                  {.name = "--name",
-                   .value = "NAME",
-                   .summary = "the begin of all names of functions and macros; default: made of the name of the file",
-                   .kind = ArgumentKind::text},
-                  {.name = "--reentrant",
-                   .summary = "functions take a context with the arena, so that a program can have several of them"},
-                  {.name = "--weights",
-                   .value = "FORM",
-                   .summary =
-                       "source: arrays in weights.c (the default); blob: the file weights.bin, whose address the "
-                       "program gives at run time",
-                   .kind = ArgumentKind::choice,
-                   .choices = {"source", "blob"}},
-                  kernels_option(),
-                  {.name = "--budget",
-                   .value = "SIZE",
-                   .summary = "the largest arena, such as 64KiB; exit code 1, and nothing is written, if it is larger",
-                   .kind = ArgumentKind::text},
-                  dim_option(),
-                  shape_option(),
-                  override_option(),
-                  {.name = "--synthetic",
-                   .value = "SEED",
-                   .summary = "make up the constants of an ONNX model whose file is absent, from this number",
-                   .kind = ArgumentKind::text},
-                  {.name = "--force", .summary = "replace files of these names, whatever they are"},
-                  order_effort_option(),
-                  {.name = "--effort",
-                   .value = "N",
-                   .summary = "work units for the search over offsets, 0 for none; default 200000000 (a few seconds)",
-                   .kind = ArgumentKind::text},
-                  json_option()},
+      .options = options(),
       .examples = {{"lowtide export model.tflite -o model_c", "Write C source, and print what it needs."},
                    {"lowtide export model.tflite -o model_c --name kws --budget 20KiB",
                     "The functions are kws_init, kws_run and so on. The arena has at most 20 KiB."},
