@@ -4,7 +4,6 @@
 #include "lowtide/tflite/tflite_program/cmsis_call.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>

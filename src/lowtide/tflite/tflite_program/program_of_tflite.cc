@@ -319,39 +319,42 @@ class Making {
     return used;
   }
 
-  // An output that is a constant is copied to a place behind all else.
-  void add_constant_output(std::uint32_t number) {
-    const auto* constant = std::get_if<CConstantIndex>(&operands_[number]);
-    if (constant == nullptr) return;
-    const Result<CTensor> made = tensor_of(number);
-    if (!made) return;
-    const auto calls = static_cast<std::int64_t>(program_.calls.size());
-    for (CTensor& tensor : program_.tensors) {
-      if (tensor.lifespan.end == calls) ++tensor.lifespan.end;
+  // Outputs that are constants are copied to places behind all else, after all other calls.
+  void add_constant_outputs() {
+    const auto last = static_cast<std::int64_t>(program_.calls.size());
+    for (const std::uint32_t number : main_.outputs) {
+      const auto* constant = std::get_if<CConstantIndex>(&operands_[number]);
+      if (index_of_[number] || constant == nullptr) continue;
+      Result<CTensor> made = tensor_of(number);
+      if (!made) continue;
+      const auto call = static_cast<std::int64_t>(program_.calls.size());
+      made->lifespan = {call, call + 1};
+      made->offset = Offset() + program_.arena;
+      program_.arena += round_up(made->size, kCAlignment);
+      index_of_[number] = program_.tensors.size();
+      program_.calls.push_back({.kernel = std::string(kCopy),
+                                .parameters = {{"bytes", static_cast<std::int32_t>(made->size.count())}},
+                                .operands = {*constant, CTensorIndex{program_.tensors.size()}},
+                                .origin = "copy of " + quoted(made->name, 60)});
+      program_.tensors.push_back(*std::move(made));
     }
-    CTensor tensor = *made;
-    tensor.lifespan = {calls, calls + 1};
-    tensor.offset = Offset() + program_.arena;
-    program_.arena += round_up(tensor.size, kCAlignment);
-    index_of_[number] = program_.tensors.size();
-    program_.calls.push_back({.kernel = std::string(kCopy),
-                              .parameters = {{"bytes", static_cast<std::int32_t>(tensor.size.count())}},
-                              .operands = {*constant, CTensorIndex{program_.tensors.size()}},
-                              .origin = "copy of " + quoted(tensor.name, 60)});
-    program_.tensors.push_back(std::move(tensor));
+    // States and outputs are live to the end.
+    const auto end = static_cast<std::int64_t>(program_.calls.size());
+    for (CTensor& tensor : program_.tensors) {
+      if (tensor.lifespan.end >= last) tensor.lifespan.end = end;
+    }
   }
 
   using Names = std::vector<std::pair<std::string, std::uint32_t>>;
 
   Result<std::vector<CPort>> ports_of(const std::vector<std::uint32_t>& numbers, const Names& names,
-                                      const std::string& what) {
+                                      const std::string& what) const {
     std::map<std::uint32_t, std::string_view> name_of;
     for (const auto& [name, tensor] : names) name_of[tensor] = name;
     std::vector<CPort> ports;
     for (const std::uint32_t number : numbers) {
       const auto known = name_of.find(number);
       std::string name(known != name_of.end() ? known->second : main_.tensors[number].name);
-      if (!index_of_[number] && what == "output") add_constant_output(number);
       if (!index_of_[number]) {
         return Error{ErrorCode::unsupported,
                      what + " " + quoted(name, 60) + " is a constant, which C source cannot have", "subgraph 0"};
@@ -365,6 +368,7 @@ class Making {
     const auto signature = std::ranges::find(model_.signatures, 0U, &TfliteSignature::subgraph);
     const bool is_signed = signature != model_.signatures.end();
     LOWTIDE_TRY(program_.inputs, ports_of(main_.inputs, is_signed ? signature->inputs : Names(), "input"));
+    add_constant_outputs();
     LOWTIDE_TRY(program_.outputs, ports_of(main_.outputs, is_signed ? signature->outputs : Names(), "output"));
     return {};
   }

@@ -70,7 +70,8 @@ CommandSpec export_command() {
       .description =
           "Plans a model and writes it as C99: model.c with the kernels that it needs and the run, model.h with sizes, "
           "inputs, outputs and a map of the arena, and weights.c with the constants. The source allocates nothing, and "
-          "calls no function except those of <math.h>. Quantized models have the same bits as in TensorFlow Lite "
+          "calls no function except those of <math.h>, and of CMSIS-NN with --kernels. Quantized models have the same "
+          "bits as in TensorFlow Lite "
           "Micro with its reference kernels. Sums of f32 have another order than in other runtimes.\n"
           "Everything is written or nothing. Files in the folder that Lowtide did not write are never replaced without "
           "--force.\n"
